@@ -76,9 +76,7 @@ def _create_key_headers(org: Org) -> list[dict[str, str]]:
         role=Role.owner,
     )
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        keys = [
-            api_keys.create(owner, name=f"Key {n}", role="viewer")["key"] for n in range(_CALLERS)
-        ]
+        keys = [api_keys.create(owner, name=f"Key {n}", role="viewer").key for n in range(_CALLERS)]
         session.execute(text("UPDATE api_keys SET last_used_at = now()"))
     return [{"X-API-Key": key} for key in keys]
 

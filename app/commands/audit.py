@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 import click
 from flask.cli import AppGroup
@@ -20,6 +19,7 @@ from app.commands.running import (
 )
 from app.identity.audit import service
 from app.identity.audit.following import AuditFollower
+from app.identity.audit.reading import LogEntry
 from app.identity.audit.verifying import VerificationReport
 
 group = AppGroup("audit", help="Verify and show the audit log.")
@@ -80,12 +80,12 @@ def tail(organization: str | None, limit: int, *, follow: bool, as_json: bool) -
         _print_entries(entries, as_json=as_json)
 
 
-def _print_entries(entries: Iterable[dict[str, Any]], *, as_json: bool) -> None:
+def _print_entries(entries: Iterable[LogEntry], *, as_json: bool) -> None:
     for entry in entries:
         if as_json:
-            show_json_line(entry)
+            show_json_line(entry._asdict())
             continue
-        target = entry["target_label"] or entry["target_id"]
-        actor = f"{entry['actor_kind']} {entry['actor_label']}"
-        cells = (entry["at"], actor, entry["action"], target, entry["changes"])
+        target = entry.target_label or entry.target_id
+        actor = f"{entry.actor_kind} {entry.actor_label}"
+        cells = (entry.at, actor, entry.action, target, entry.changes)
         click.echo("  ".join(format_value(cell) for cell in cells))

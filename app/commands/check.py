@@ -98,7 +98,7 @@ def _check_files() -> str:
 def _iterate_organizations_without_file() -> Iterator[str]:
     # Close the generator: until then, this code has access to all organizations.
     with closing(control_plane.list_organizations()) as organizations:
-        slugs = [row["slug"] for row in islice(organizations, _MAX_ORGANIZATIONS)]
+        slugs = [row.slug for row in islice(organizations, _MAX_ORGANIZATIONS)]
     for slug in slugs:
         with tenancy.organization(control_plane.get_organization(slug)["id"]):
             if not artifacts.is_newest_file_stored():

@@ -2,7 +2,6 @@
 
 import re
 import time
-from typing import Any
 from uuid import UUID
 
 import click
@@ -17,6 +16,7 @@ from app.commands.running import (
     show_record,
 )
 from app.identity.control_plane import queries, service
+from app.identity.control_plane.queries import ErasureStatus
 from app.identity.control_plane.schemas import ProvisionOrganization, SetPlan, SuspendOrganization
 from app.identity.erasing.jobs import enqueue_due_erasures
 from app.kit.settings import PLANS
@@ -67,7 +67,7 @@ def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -
     with run_operation("list_organizations"):
         rows = service.list_organizations(status=status, plan=plan)
         columns = ("slug", "name", "status", "plan", "members", "created_at")
-        show_list(rows, columns, as_json=as_json)
+        show_list((row._asdict() for row in rows), columns, as_json=as_json)
 
 
 @group.command("show")
@@ -177,18 +177,18 @@ def erase_due(*, wait: bool, as_json: bool) -> None:
     """
     with run_operation("start_erasing"):
         organization_ids = enqueue_due_erasures()
-        rows = queries.list_organizations_by_id(organization_ids)
+        rows = queries.list_erasure_statuses(organization_ids)
     if wait and organization_ids:
         rows = _wait_until_erased(organization_ids)
-    show_list(rows, ("slug", "name", "status", "erase_after"), as_json=as_json)
+    show_list([row._asdict() for row in rows], ErasureStatus._fields, as_json=as_json)
 
 
-def _wait_until_erased(organization_ids: list[UUID]) -> list[dict[str, Any]]:
+def _wait_until_erased(organization_ids: list[UUID]) -> list[ErasureStatus]:
     with show_progress("Erasing") as report_progress:
         while True:
             with run_operation("show_organization"):
-                rows = queries.list_organizations_by_id(organization_ids)
-            done = sum(row["status"] != "closed" for row in rows)
+                rows = queries.list_erasure_statuses(organization_ids)
+            done = sum(row.status != "closed" for row in rows)
             report_progress(done, len(rows))
             if done == len(rows):
                 return rows

@@ -1,7 +1,5 @@
 """`flask user`: commands that manage accounts and their sessions."""
 
-from typing import Any
-
 import click
 from flask.cli import AppGroup
 
@@ -14,6 +12,7 @@ from app.commands.running import (
     show_record,
 )
 from app.identity.control_plane import accounts
+from app.identity.control_plane.accounts import DisabledAccount
 from app.identity.control_plane.schemas import NewOwner
 
 group = AppGroup("user", help="Manage accounts, passwords and sessions.")
@@ -64,7 +63,7 @@ def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> Non
     with run_operation("list_users"):
         rows = accounts.list_users(slug=slug, disabled=disabled)
         columns = ("email", "name", "email_verified", "disabled", "created_at")
-        show_list(rows, columns, as_json=as_json)
+        show_list((row._asdict() for row in rows), columns, as_json=as_json)
 
 
 @group.command("disable")
@@ -83,7 +82,7 @@ def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
     show_record(account, as_json=as_json)
 
 
-def _print_warnings(account: dict[str, Any]) -> None:
+def _print_warnings(account: DisabledAccount) -> None:
     if account["sole_owner_of"]:
         slugs = ", ".join(account["sole_owner_of"])
         click.echo(f"Organizations without another owner: {slugs}.", err=True)
@@ -122,7 +121,7 @@ def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
 def list_sessions(email: str, *, as_json: bool) -> None:
     """List the active sessions of the account EMAIL."""
     with run_operation("list_sessions"):
-        rows = accounts.list_sessions(email)
+        rows = [row._asdict() for row in accounts.list_sessions(email)]
     columns = ("id", "method", "issued_at", "last_seen_at", "ip_address", "user_agent")
     show_list(rows, columns, as_json=as_json)
 

@@ -10,11 +10,12 @@ import hashlib
 import hmac
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 import orjson
 from flask import Response, request
-from sqlalchemy import LargeBinary, Row, delete, func, select, update
+from sqlalchemy import LargeBinary, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -118,14 +119,20 @@ def _insert_key(scope: bytes, request_hash: bytes) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def _find_stored_response(scope: bytes) -> Row[bytes, int | None, str | None] | None:
-    columns = (IdempotencyKey.request_hash, IdempotencyKey.status, IdempotencyKey.response)
-    return db.session().execute(select(*columns).where(IdempotencyKey.scope == scope)).one_or_none()
+class _StoredResponse(NamedTuple):
+    """The response to the first request with a key. It is encrypted."""
+
+    request_hash: bytes
+    status: int | None
+    response: str | None
 
 
-def _replay(
-    stored_response: Row[bytes, int | None, str | None], request_hashes: Collection[bytes]
-) -> Response:
+def _find_stored_response(scope: bytes) -> _StoredResponse | None:
+    columns = db.build_columns(_StoredResponse._fields, IdempotencyKey)
+    return db.find_row(_StoredResponse, select(*columns).where(IdempotencyKey.scope == scope))
+
+
+def _replay(stored_response: _StoredResponse, request_hashes: Collection[bytes]) -> Response:
     if bytes(stored_response.request_hash) not in request_hashes:
         message = "This idempotency key was used with a different request body."
         raise ApiError("conflict", message, field=HEADER)

@@ -64,9 +64,7 @@ def read_all_notifications(caller: Caller) -> dict[str, int]:
     body_optional=True,
     returns=Notification,
 )
-def read_notification(
-    caller: Caller, notification_id: UUID, body: dict[str, Any]
-) -> dict[str, Any]:
+def read_notification(caller: Caller, notification_id: UUID, body: dict[str, Any]) -> object:
     """Mark a notification as read.
 
     Marks the notification as unread again if `read` is false. The body is optional. No further

@@ -53,7 +53,10 @@ class Notification(Response):
         description="The path and query of the API operation that returns what the notification is"
         " about.",
     )
-    count = Int(description="The number of events that the notification is about.")
+    count = Int(
+        attribute="event_count",
+        description="The number of events that the notification is about.",
+    )
     read_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()

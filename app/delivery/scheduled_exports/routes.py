@@ -40,7 +40,7 @@ def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
     returns=ScheduledExport,
     status=201,
 )
-def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> object:
     """Create a scheduled export.
 
     The export runs at the times given by `cron`, and each run delivers a file. `mode` sets whether
@@ -51,7 +51,7 @@ def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> dict[str, A
 
 
 @blueprint.get("/exports/scheduled/{export_id}", permission=_READ, returns=ScheduledExport)
-def get_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
+def get_scheduled_export(caller: Caller, export_id: UUID) -> object:
     """Get a scheduled export.
 
     Returns the scheduled export with its last run and the time of its next run.
@@ -68,7 +68,7 @@ def get_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
 )
 def update_scheduled_export(
     caller: Caller, export_id: UUID, body: dict[str, Any], revision: int | None
-) -> dict[str, Any]:
+) -> object:
     """Update a scheduled export.
 
     Changes the given properties, such as `paused`. If the format, filter, options, `include` or
@@ -93,7 +93,7 @@ def delete_scheduled_export(caller: Caller, export_id: UUID, revision: int | Non
     returns=ScheduledExportRun,
     status=202,
 )
-def run_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
+def run_scheduled_export(caller: Caller, export_id: UUID) -> object:
     """Run a scheduled export now.
 
     Starts a run outside the schedule, even if the export is paused. Responds with 409 `conflict` if

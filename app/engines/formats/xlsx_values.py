@@ -87,10 +87,12 @@ def _convert_money(value: object) -> list[Cell] | None:
     return [float(amount), currency] if is_number(amount) and len(digits) <= _MAX_DIGITS else None
 
 
-def _convert_date(value: Any) -> list[Cell] | None:
+def _convert_date(value: object) -> list[Cell] | None:
+    if not isinstance(value, str):
+        return None
     try:
         converted_value = date.fromisoformat(value)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
     return (
         [converted_value]
@@ -99,10 +101,12 @@ def _convert_date(value: Any) -> list[Cell] | None:
     )
 
 
-def _convert_datetime(value: Any) -> list[Cell] | None:
+def _convert_datetime(value: object) -> list[Cell] | None:
+    if not isinstance(value, str):
+        return None
     try:
         converted_value = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
     if (
         converted_value.tzinfo is not UTC
@@ -113,7 +117,7 @@ def _convert_datetime(value: Any) -> list[Cell] | None:
     return [converted_value.replace(tzinfo=None)]
 
 
-_CONVERTERS: Mapping[str, Callable[[Any], list[Cell] | None]] = {
+_CONVERTERS: Mapping[str, Callable[[object], list[Cell] | None]] = {
     "number": _convert_number,
     "integer": _convert_number,
     "boolean": _convert_boolean,

@@ -37,7 +37,7 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
     # A leaked key must not be able to create or revoke keys.
     keys=False,
 )
-def create_api_key(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+def create_api_key(caller: Caller, body: dict[str, Any]) -> object:
     """Create an API key.
 
     Only this response contains the complete key. The key's role must not be `owner`, and must not

@@ -8,7 +8,7 @@ import re
 import secrets
 import string
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from app.identity.api_keys import queries
@@ -30,6 +30,31 @@ _DUMMY_KEY = MARKER + "-" * (PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH)
 _DUMMY_HASH = "-" * 64
 
 
+class KeyCreator(NamedTuple):
+    """The user who created a key."""
+
+    id: UUID
+    email: str
+    name: str
+    is_member: bool
+
+
+class CreatedKey(NamedTuple):
+    """A new key. `key` is the complete key."""
+
+    id: UUID
+    name: str
+    role: str
+    read_only: bool
+    prefix: str
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    created_by: KeyCreator
+    key: str
+
+
 def create(
     caller: Caller,
     *,
@@ -37,7 +62,7 @@ def create(
     role: str,
     read_only: bool = False,
     expires_at: datetime | None = None,
-) -> dict[str, Any]:
+) -> CreatedKey:
     """Create a key for the organization; only this result contains the complete key.
 
     Raises 400 `validation_error` on `role` if it is owner or above the caller's role, 400 on
@@ -65,9 +90,9 @@ def create(
     )
     db.session().add(record)
     db.session().flush()
-    columns = {column.key: getattr(record, column.key) for column in ApiKey.__table__.columns}
-    creator = {"id": caller.user_id, "email": caller.email, "name": caller.name, "is_member": True}
-    return {**columns, "created_by": creator, "key": key}
+    columns = {name: getattr(record, name) for name in CreatedKey._fields[:-2]}
+    creator = KeyCreator(caller.user_id, caller.email, caller.name, is_member=True)
+    return CreatedKey(**columns, created_by=creator, key=key)
 
 
 def revoke(key_id: UUID) -> None:

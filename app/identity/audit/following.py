@@ -1,11 +1,11 @@
 """Follow the audit log of an organization while entries are written."""
 
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from app.identity.audit import queries, reading
 from app.identity.audit.models import NO_ORGANIZATION
+from app.identity.audit.reading import LogEntry
 from app.kit import errors, tenancy
 
 MAX_COMMIT_DELAY = timedelta(minutes=5)
@@ -26,7 +26,7 @@ class AuditFollower:
         self._chain_id = NO_ORGANIZATION
         self._known_times: dict[UUID, datetime] = {}
 
-    def start(self, limit: int) -> list[dict[str, Any]]:
+    def start(self, limit: int) -> list[LogEntry]:
         """Return the latest entries, at most `limit`, oldest first.
 
         Raises 404 `not_found` for an unknown slug.
@@ -40,7 +40,7 @@ class AuditFollower:
             self._known_times = reading.list_recent_times(self._chain_id, MAX_COMMIT_DELAY)
             return self._record_known(reading.list_latest_entries(self._chain_id, limit))
 
-    def read_new(self) -> list[dict[str, Any]]:
+    def read_new(self) -> list[LogEntry]:
         """Return at most MAX_ENTRIES entries that no earlier call returned, oldest first.
 
         Entries that were committed before `start` ran are not returned.
@@ -53,12 +53,12 @@ class AuditFollower:
                 )
             )
 
-    def _record_known(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _record_known(self, entries: list[LogEntry]) -> list[LogEntry]:
         """Record that the entries are known, and return them without the query strings of URLs."""
-        self._known_times |= {entry["id"]: entry["at"] for entry in entries}
+        self._known_times |= {entry.id: entry.at for entry in entries}
         if entries:
-            start = entries[-1]["at"] - 2 * MAX_COMMIT_DELAY
+            start = entries[-1].at - 2 * MAX_COMMIT_DELAY
             self._known_times = {
                 entry_id: at for entry_id, at in self._known_times.items() if at >= start
             }
-        return [{**e, "changes": reading.hide_url_queries(e["changes"])} for e in entries]
+        return [e._replace(changes=reading.hide_url_queries(e.changes)) for e in entries]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ARRAY, ColumnElement, Select, Uuid, all_, bindparam, cast, func, select
@@ -63,6 +63,28 @@ _ALL_ENTRIES = PreparedList(
     AuditEntry.at,
     AuditEntry.id,
 )
+
+
+class LogEntry(NamedTuple):
+    """All columns of an audit entry."""
+
+    id: UUID
+    organization_id: UUID
+    at: datetime
+    actor_kind: str
+    actor_id: UUID | None
+    actor_label: str
+    operation: str | None
+    action: str
+    target_type: str
+    target_id: UUID | None
+    target_label: str | None
+    changes: Mapping[str, Any]
+    request_id: str | None
+    ip_address: str | None
+
+
+_LOG_COLUMNS = db.build_columns(LogEntry._fields, AuditEntry)
 
 
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
@@ -139,16 +161,16 @@ def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*
     )
 
 
-def list_latest_entries(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
-    """Return all columns of an organization's latest entries, at most `limit`, oldest first."""
+def list_latest_entries(organization_id: UUID, limit: int) -> list[LogEntry]:
+    """Return an organization's latest entries, at most `limit`, oldest first."""
     statement = (
-        select(*AuditEntry.__table__.columns)
+        select(*_LOG_COLUMNS)
         .where(AuditEntry.organization_id == organization_id)
         .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
         .limit(limit)
     )
-    rows = db.session().execute(statement).mappings().all()
-    return [dict(row) for row in reversed(rows)]
+    rows = db.session().execute(statement).all()
+    return [LogEntry._make(row) for row in reversed(rows)]
 
 
 def list_recent_times(organization_id: UUID, age: timedelta) -> dict[UUID, datetime]:
@@ -161,21 +183,21 @@ def list_recent_times(organization_id: UUID, age: timedelta) -> dict[UUID, datet
 
 def list_unknown_entries(
     organization_id: UUID, age: timedelta, known_ids: Collection[UUID], *, limit: int
-) -> list[dict[str, Any]]:
+) -> list[LogEntry]:
     """Return up to `limit` entries of an organization, oldest first.
 
     The entries are at most `age` old, and their ids are not in `known_ids`.
     """
     known_id_array = cast([str(entry_id) for entry_id in known_ids], ARRAY(Uuid()))
     statement = (
-        select(*AuditEntry.__table__.columns)
+        select(*_LOG_COLUMNS)
         .where(
             *_build_recent_conditions(organization_id, age), AuditEntry.id != all_(known_id_array)
         )
         .order_by(AuditEntry.at, AuditEntry.id)
         .limit(limit)
     )
-    return [dict(row) for row in db.session().execute(statement).mappings()]
+    return [LogEntry._make(row) for row in db.session().execute(statement)]
 
 
 def _build_recent_conditions(organization_id: UUID, age: timedelta) -> list[ColumnElement[bool]]:

@@ -1,10 +1,10 @@
 """Password resets, password changes and email address changes."""
 
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.identity.auth import attempts, links, password_policy, ports, service
-from app.identity.auth.service import Client
+from app.identity.auth.service import Client, LoginResponse
 from app.identity.users import addresses, passwords
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
@@ -16,6 +16,13 @@ from app.kit.principal import Caller
 
 RESET_JOB = "auth.mail_reset"
 CONFIRMATION_JOB = "auth.mail_confirmation"
+
+
+class ConfirmedEmail(NamedTuple):
+    """The confirmed email address of an account."""
+
+    email: str
+    email_verified: bool
 
 
 def request_reset(email: str) -> dict[str, int]:
@@ -48,7 +55,7 @@ def send_reset_link(email: str) -> None:
     links.send_link(user, links.PASSWORD_RESET, user.email)
 
 
-def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any]:
+def confirm_reset(*, token: str, password: str, client: Client) -> LoginResponse:
     """Set a new password with an emailed token, and return the login response.
 
     The token proves that the user can read the account's email. Therefore, this function deletes
@@ -70,7 +77,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
 
 def change_password(
     caller: Caller, *, current_password: str, new_password: str, client: Client
-) -> dict[str, Any]:
+) -> LoginResponse:
     """Change the caller's password, and return a login response with a new access token.
 
     All earlier access tokens become invalid. Raises the errors of `verify_password`, 400
@@ -218,7 +225,7 @@ def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> No
         links.issue(user, links.EMAIL_CONFIRMATION, email)
 
 
-def confirm_email_change(token: str) -> dict[str, Any]:
+def confirm_email_change(token: str) -> ConfirmedEmail:
     """Set the account's verified address to the address that the token was sent to.
 
     Returns the address. If it differs from the old address, all sessions end, and a notice is sent
@@ -240,7 +247,7 @@ def confirm_email_change(token: str) -> dict[str, Any]:
         mark_verified(user)
     elif user.email_verified_at is None:
         mark_verified(user)
-    return {"email": user.email, "email_verified": True}
+    return ConfirmedEmail(user.email, email_verified=True)
 
 
 def read_encrypted_args(job: Job) -> dict[str, str]:

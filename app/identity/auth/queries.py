@@ -6,7 +6,7 @@ known.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, false, func, or_, select, update
@@ -118,20 +118,30 @@ def _build_active_conditions(
     return [Session.user_id == user_id, *_ACTIVE, *scope]
 
 
+class ActiveSession(NamedTuple):
+    """An active session. `current` is true if the caller uses the session."""
+
+    id: UUID
+    method: str
+    issued_at: datetime
+    expires_at: datetime
+    last_seen_at: datetime
+    ip_address: str | None
+    user_agent: str | None
+    current: bool
+    created_at: datetime
+    updated_at: datetime
+
+
 def _select_sessions(
     user_id: UUID, current_id: UUID | None, only_organization_id: UUID | None
 ) -> Select[Any]:
-    columns: tuple[Any, ...] = (
-        Session.id,
-        Session.method,
-        Session.issued_at,
-        Session.expires_at,
-        Session.last_seen_at,
-        Session.ip_address,
-        Session.user_agent,
-        func.coalesce(Session.id == current_id, false()).label("current"),
-        Session.issued_at.label("created_at"),
-        Session.last_seen_at.label("updated_at"),
+    columns = db.build_columns(
+        ActiveSession._fields,
+        Session,
+        current=func.coalesce(Session.id == current_id, false()),
+        created_at=Session.issued_at,
+        updated_at=Session.last_seen_at,
     )
     return (
         select(*columns)
@@ -162,10 +172,10 @@ def list_active_sessions(
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
 
-def list_all_active_sessions(user_id: UUID) -> list[dict[str, Any]]:
+def list_all_active_sessions(user_id: UUID) -> list[ActiveSession]:
     """Return all active sessions of a user, newest first."""
     statement = _select_sessions(user_id, None, None).order_by(Session.issued_at.desc(), Session.id)
-    return [dict(row) for row in db.session().execute(statement).mappings()]
+    return [ActiveSession._make(row) for row in db.session().execute(statement)]
 
 
 def revoke(session_id: UUID) -> None:

@@ -27,7 +27,7 @@ def read_client() -> Client:
     returns=schemas.LoginResult,
     status=201,
 )
-def register(body: dict[str, Any]) -> dict[str, Any]:
+def register(body: dict[str, Any]) -> object:
     """Register an account.
 
     Creates the account and, if `organization_name` is present, the user's first organization.
@@ -44,7 +44,7 @@ def register(body: dict[str, Any]) -> dict[str, Any]:
     body=schemas.Login,
     returns=schemas.LoginResult,
 )
-def login(body: dict[str, Any]) -> dict[str, Any]:
+def login(body: dict[str, Any]) -> object:
     """Log in.
 
     Exchanges an email address and password for an access token. After several consecutive failures,
@@ -64,7 +64,7 @@ def logout(caller: Caller) -> None:
 
 
 @blueprint.get("/auth/session", access="user", keys=True, returns=schemas.SessionInfo)
-def get_session(caller: Caller) -> dict[str, Any]:
+def get_session(caller: Caller) -> object:
     """Get the current session.
 
     Returns the user, the organizations and the expiry of the current access token or API key.
@@ -130,7 +130,7 @@ def request_password_reset(body: dict[str, Any]) -> dict[str, int]:
     body=schemas.ResetConfirmation,
     returns=schemas.LoginResult,
 )
-def confirm_password_reset(body: dict[str, Any]) -> dict[str, Any]:
+def confirm_password_reset(body: dict[str, Any]) -> object:
     """Confirm a password reset.
 
     Sets a new password with an emailed token, ends all sessions and opens a new session.
@@ -145,7 +145,7 @@ def confirm_password_reset(body: dict[str, Any]) -> dict[str, Any]:
     body=schemas.PasswordChange,
     returns=schemas.LoginResult,
 )
-def change_password(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+def change_password(caller: Caller, body: dict[str, Any]) -> object:
     """Change the password.
 
     Ends all sessions, including the current session, and returns a new access token.
@@ -175,7 +175,7 @@ def request_email_change(caller: Caller, body: dict[str, Any]) -> dict[str, int]
     body=schemas.EmailConfirmation,
     returns=schemas.ConfirmedEmail,
 )
-def confirm_email_change(body: dict[str, Any]) -> dict[str, Any]:
+def confirm_email_change(body: dict[str, Any]) -> object:
     """Confirm an email change.
 
     Confirms an address with the emailed token. If the account's address changes, all sessions end.

@@ -1,16 +1,17 @@
 """Registration, login, sessions, and authentication of callers by access token."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from app.identity.auth import attempts, links, password_policy, ports, queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
+from app.identity.organizations.queries import OrganizationRole
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
-from app.identity.users.models import User
+from app.identity.users.models import Person, User
 from app.identity.users.queries import Credentials
 from app.kit import audit, container, db, errors, secrets, tokens
 from app.kit.errors import ApiError
@@ -28,6 +29,34 @@ class Client(NamedTuple):
     user_agent: str | None
 
 
+class LoginResponse(NamedTuple):
+    """An access token, with the user and the user's organizations; `expires_in` is in seconds."""
+
+    access_token: str
+    expires_in: int
+    user: Person
+    organizations: list[OrganizationRole]
+    token_type: str = "bearer"  # noqa: S105 - a scheme, not a password
+
+
+class KeySummary(NamedTuple):
+    """The API key that authenticated a request."""
+
+    id: UUID
+    name: str
+    read_only: bool
+
+
+class SessionInfo(NamedTuple):
+    """The caller's user and organizations, and the session or API key of the request."""
+
+    user: Person
+    organizations: list[OrganizationRole]
+    session_id: UUID | None
+    api_key: KeySummary | None
+    expires_at: datetime | None
+
+
 def register(
     *,
     email: str,
@@ -35,7 +64,7 @@ def register(
     name: str,
     organization_name: str | None = None,
     client: Client,
-) -> dict[str, Any]:
+) -> LoginResponse:
     """Create an account and optionally its first organization, and return the login response.
 
     Emails a link that confirms the address. Raises 403 `permission_denied` if registration requires
@@ -56,7 +85,7 @@ def register(
 
 def login(
     *, email: str, password: str, client: Client, authorization: str | None = None
-) -> dict[str, Any]:
+) -> LoginResponse:
     """Verify a password, open a session and return the login response.
 
     `authorization` is the request's Authorization header. It may contain an earlier access token of
@@ -113,7 +142,7 @@ def _find_session_id(account: Credentials, authorization: str | None) -> UUID | 
 
 def open_session(
     user: User, client: Client, *, organization_id: UUID | None = None, method: str = "password"
-) -> dict[str, Any]:
+) -> LoginResponse:
     """Open a session for an authenticated user, and return the login response.
 
     `method` is password, oidc or saml. `organization_id` limits the session to one organization;
@@ -139,13 +168,12 @@ def open_session(
     token = tokens.issue(
         user.id, email=user.email, session_id=session.id, token_version=user.token_version
     )
-    return {
-        "access_token": token,
-        "token_type": "bearer",
-        "expires_in": int(hours * 3600),
-        "user": {"id": user.id, "email": user.email, "name": user.name},
-        "organizations": organizations.list_for_user(user.id, only_organization_id=organization_id),
-    }
+    return LoginResponse(
+        access_token=token,
+        expires_in=int(hours * 3600),
+        user=Person(user.id, user.email, user.name),
+        organizations=organizations.list_for_user(user.id, only_organization_id=organization_id),
+    )
 
 
 def _clean_user_agent(user_agent: str | None) -> str | None:
@@ -167,31 +195,29 @@ def logout(caller: Caller) -> None:
         queries.revoke(caller.session_id)
 
 
-def get_session(caller: Caller) -> dict[str, Any]:
+def get_session(caller: Caller) -> SessionInfo:
     """Return the caller's user and organizations, and the caller's session or API key.
 
     For an API key, the user is its creator, and the only organization is the key's organization
     with the key's role.
     """
-    info: dict[str, Any] = {
-        "user": {"id": caller.user_id, "email": caller.email, "name": caller.name},
-        "session_id": caller.session_id,
-        "api_key": None,
-        "expires_at": caller.expires_at,
-    }
+    api_key = None
     if caller.api_key_id is None:
-        info["organizations"] = organizations.list_for_user(
+        name = caller.name
+        roles = organizations.list_for_user(
             caller.user_id, only_organization_id=caller.only_organization_id
         )
     else:
-        info["user"]["name"] = queries.get_user_name(caller.user_id)
-        info["organizations"] = organizations.list_for_key(caller)
-        info["api_key"] = {
-            "id": caller.api_key_id,
-            "name": caller.name,
-            "read_only": caller.read_only,
-        }
-    return info
+        name = queries.get_user_name(caller.user_id)
+        roles = organizations.list_for_key(caller)
+        api_key = KeySummary(caller.api_key_id, caller.name, caller.read_only)
+    return SessionInfo(
+        user=Person(caller.user_id, caller.email, name),
+        organizations=roles,
+        session_id=caller.session_id,
+        api_key=api_key,
+        expires_at=caller.expires_at,
+    )
 
 
 def authenticate_token(token: str, slug: str | None) -> Caller:
@@ -283,6 +309,6 @@ def end_all_sessions(user: User) -> int:
     return queries.revoke_all(user.id, token_version=old_version)
 
 
-def discard_login(login: dict[str, Any]) -> None:
+def discard_login(login: LoginResponse) -> None:
     """Revoke the session of a login response that will not be sent to the client."""
-    queries.revoke(tokens.read(login["access_token"]).session_id)
+    queries.revoke(tokens.read(login.access_token).session_id)

@@ -1,13 +1,17 @@
 """Service that manages user accounts and sessions for the operator."""
 
 from collections.abc import Iterator
-from typing import Any
+from datetime import datetime
+from typing import TypedDict
+from uuid import UUID
 
 from app.identity.api_keys import queries as api_keys
 from app.identity.auth import credentials, links
 from app.identity.auth import queries as auth_queries
 from app.identity.auth import service as auth
+from app.identity.auth.queries import ActiveSession
 from app.identity.control_plane import queries
+from app.identity.control_plane.queries import UserSummary
 from app.identity.control_plane.service import LINK_LIFETIME, emails
 from app.identity.invitations import service as invitations
 from app.identity.users import queries as user_queries
@@ -18,9 +22,32 @@ from app.kit.errors import ApiError
 from app.kit.locales import check_locale
 
 
+class Account(TypedDict):
+    """An account in the format of the operator's commands."""
+
+    id: UUID
+    email: str
+    name: str
+    email_verified: bool
+    disabled: bool
+    created_at: datetime
+
+
+class DisabledAccount(Account):
+    """A disabled account, and what its user leaves behind.
+
+    `revoked` is the number of revoked sessions. `sole_owner_of` contains the slugs of organizations
+    without another enabled owner. `api_keys` is the number of keys that still work.
+    """
+
+    revoked: int
+    sole_owner_of: list[str]
+    api_keys: int
+
+
 def create_user(
     *, email: str, name: str, password: str | None, locale: str = "en", verified: bool = False
-) -> dict[str, Any]:
+) -> Account:
     """Create an account; if `password` is None, email the user a link to choose a password.
 
     Raises 400 `validation_error` if a value is not accepted, and 409 `conflict` if the mailbox
@@ -45,9 +72,7 @@ def create_user(
     return _render_user(user)
 
 
-def list_users(
-    *, slug: str | None = None, disabled: bool | None = None
-) -> Iterator[dict[str, Any]]:
+def list_users(*, slug: str | None = None, disabled: bool | None = None) -> Iterator[UserSummary]:
     """Yield all accounts, or only the members of one organization.
 
     `slug` selects the organization. If `disabled` is not None, yields only disabled accounts (True)
@@ -60,7 +85,7 @@ def list_users(
         yield from queries.list_users(organization_id=organization_id, disabled=disabled)
 
 
-def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
+def disable_user(email: str, *, revoke_keys: bool = False) -> DisabledAccount:
     """Disable an account, revoke its sessions and return the account with a summary.
 
     API keys that the user created belong to their organizations and keep working, unless
@@ -68,10 +93,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
     `member.disabled` in each of the user's organizations; subscribers release the user's work.
     Revokes the pending invitations that the user sent.
 
-    In addition to the fields of the account, the result contains `revoked` (the number of revoked
-    sessions), `sole_owner_of` (the slugs of organizations without another enabled owner) and
-    `api_keys` (the number of keys that still work). Raises 404 for an unknown address, and 409 if
-    the account is already disabled.
+    Raises 404 for an unknown address, and 409 if the account is already disabled.
     """
     user = _lock_user(email)
     if user.disabled_at is not None:
@@ -99,7 +121,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
     }
 
 
-def enable_user(email: str) -> dict[str, Any]:
+def enable_user(email: str) -> Account:
     """Enable a disabled account; its revoked sessions stay revoked.
 
     Raises 404 for an unknown address, and 409 if the account is not disabled.
@@ -111,7 +133,7 @@ def enable_user(email: str) -> dict[str, Any]:
     return _render_user(user)
 
 
-def set_password(email: str, password: str) -> dict[str, Any]:
+def set_password(email: str, password: str) -> Account:
     """Set the password of an account, revoke its sessions and invalidate its links.
 
     Raises 404 for an unknown address, 400 `validation_error` if the password is rejected, and 403
@@ -122,7 +144,7 @@ def set_password(email: str, password: str) -> dict[str, Any]:
     return _render_user(user)
 
 
-def list_sessions(email: str) -> list[dict[str, Any]]:
+def list_sessions(email: str) -> list[ActiveSession]:
     """Return the active sessions of an account. Raises 404 for an unknown address."""
     return auth_queries.list_all_active_sessions(_find_user(email).id)
 
@@ -146,7 +168,7 @@ def _lock_user(email: str) -> User:
     return errors.require_found(user_queries.lock(_find_user(email).id))
 
 
-def _render_user(user: User) -> dict[str, Any]:
+def _render_user(user: User) -> Account:
     return {
         "id": user.id,
         "email": user.email,

@@ -1,7 +1,8 @@
 """SQL queries for the control plane, across organizations."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Select, func, select
@@ -19,6 +20,40 @@ _ORGANIZATIONS_OF_USER = (
     "SELECT organization_id FROM memberships WHERE user_id = :user_id"
     " ORDER BY organization_id FOR NO KEY UPDATE"
 )
+
+
+T = TypeVar("T")
+
+
+class OrganizationSummary(NamedTuple):
+    """An organization with the number of its members."""
+
+    slug: str
+    name: str
+    status: str
+    plan: str
+    members: int
+    created_at: datetime
+
+
+class ErasureStatus(NamedTuple):
+    """The status and the erasure time of an organization."""
+
+    slug: str
+    name: str
+    status: str
+    erase_after: datetime | None
+
+
+class UserSummary(NamedTuple):
+    """An account."""
+
+    email: str
+    name: str
+    id: UUID
+    email_verified: bool
+    disabled: bool
+    created_at: datetime
 
 
 def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
@@ -47,7 +82,7 @@ def list_enabled_owners(organization_id: UUID) -> list[User]:
     return list(db.session().scalars(statement))
 
 
-def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str, Any]]:
+def list_organizations(*, status: str | None, plan: str | None) -> Iterator[OrganizationSummary]:
     """Yield organizations with their member counts, sorted by slug, filtered by status and plan."""
     member_count = (
         select(func.count())
@@ -56,41 +91,38 @@ def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict
         .scalar_subquery()
     )
     statement = select(
-        Organization.slug,
-        Organization.name,
-        Organization.status,
-        Organization.plan,
-        member_count.label("members"),
-        Organization.created_at,
+        *db.build_columns(OrganizationSummary._fields, Organization, members=member_count)
     )
     if status is not None:
         statement = statement.where(Organization.status == status)
     if plan is not None:
         statement = statement.where(Organization.plan == plan)
-    return _read_in_batches(statement, Organization.slug)
+    return _read_in_batches(statement, Organization.slug, OrganizationSummary._make)
 
 
-def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[dict[str, Any]]:
+def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[UserSummary]:
     """Yield all accounts, or only the members of one organization, sorted by email address."""
     statement = select(
-        User.email,
-        User.name,
-        User.id,
-        (User.email_verified_at.is_not(None)).label("email_verified"),
-        (User.disabled_at.is_not(None)).label("disabled"),
-        User.created_at,
+        *db.build_columns(
+            UserSummary._fields,
+            User,
+            email_verified=User.email_verified_at.is_not(None),
+            disabled=User.disabled_at.is_not(None),
+        )
     )
     if organization_id is not None:
         member_ids = select(Membership.user_id).where(Membership.organization_id == organization_id)
         statement = statement.where(User.id.in_(member_ids))
     if disabled is not None:
         statement = statement.where(User.disabled_at.is_not(None) == disabled)
-    return _read_in_batches(statement, User.email)
+    return _read_in_batches(statement, User.email, UserSummary._make)
 
 
 def _read_in_batches(
-    statement: Select[*tuple[Any, ...]], key: InstrumentedAttribute[str]
-) -> Iterator[dict[str, Any]]:
+    statement: Select[*tuple[Any, ...]],
+    key: InstrumentedAttribute[str],
+    build_row: Callable[[Iterable[Any]], T],
+) -> Iterator[T]:
     """Yield a statement's rows, sorted by a unique column.
 
     The rows are read in batches, so that no single query takes long. Each batch has a transaction
@@ -99,22 +131,22 @@ def _read_in_batches(
     last_key: str | None = None
     while True:
         remaining = statement if last_key is None else statement.where(key > last_key)
-        rows = db.session().execute(remaining.order_by(key).limit(_BATCH_SIZE)).mappings().all()
+        rows = db.session().execute(remaining.order_by(key).limit(_BATCH_SIZE)).all()
         db.checkpoint()
-        yield from (dict(row) for row in rows)
+        yield from map(build_row, rows)
         if len(rows) < _BATCH_SIZE:
             return
-        last_key = rows[-1][key.key]
+        last_key = getattr(rows[-1], key.key)
 
 
-def list_organizations_by_id(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Return the slug, name, status and erasure time of organizations, sorted by slug."""
+def list_erasure_statuses(organization_ids: Sequence[UUID]) -> list[ErasureStatus]:
+    """Return the status and the erasure time of organizations, sorted by slug."""
     statement = (
-        select(Organization.slug, Organization.name, Organization.status, Organization.erase_after)
+        select(*db.build_columns(ErasureStatus._fields, Organization))
         .where(Organization.id.in_(organization_ids))
         .order_by(Organization.slug)
     )
-    return [dict(row) for row in db.session().execute(statement).mappings()]
+    return [ErasureStatus._make(row) for row in db.session().execute(statement)]
 
 
 def count_members(organization_id: UUID) -> int:

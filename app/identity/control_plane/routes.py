@@ -28,7 +28,7 @@ blueprint = Blueprint(
     returns=ProvisionedOrganization,
     status=201,
 )
-def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]:
+def provision_organization(caller: None, body: dict[str, Any]) -> object:
     """Provision an organization.
 
     Creates an organization with an owner and a plan, and sends the owner an email with instructions
@@ -49,7 +49,7 @@ def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]
 )
 def set_organization_plan(
     caller: None, org_slug: str, body: dict[str, Any], revision: int | None
-) -> dict[str, Any]:
+) -> object:
     """Set an organization's plan.
 
     Replaces the plan and the limits that differ from the plan. Emits `organization.plan_changed` if
@@ -68,7 +68,7 @@ def set_organization_plan(
 )
 def suspend_organization(
     caller: None, org_slug: str, body: dict[str, Any], revision: int | None
-) -> dict[str, Any]:
+) -> object:
     """Suspend an organization.
 
     Members can still read, but writes are refused. Emails the reason to the owners.
@@ -83,7 +83,7 @@ def suspend_organization(
     returns=ManagedOrganization,
     revision="optional",
 )
-def reinstate_organization(caller: None, org_slug: str, revision: int | None) -> dict[str, Any]:
+def reinstate_organization(caller: None, org_slug: str, revision: int | None) -> object:
     """Reinstate an organization.
 
     Ends a suspension; does nothing if the organization is not suspended.

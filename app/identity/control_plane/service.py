@@ -2,14 +2,16 @@
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
+from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.auth import credentials, links
 from app.identity.control_plane import queries
+from app.identity.control_plane.queries import OrganizationSummary
 from app.identity.organizations import emitted_events
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
@@ -41,9 +43,50 @@ Invitations have the same lifetime.
 """
 
 
+class ManagedOrganization(TypedDict):
+    """An organization in the format of the operator's API and commands."""
+
+    id: UUID
+    slug: str
+    name: str
+    status: str
+    plan: str
+    limits: dict[str, Any]
+    suspended_at: datetime | None
+    suspension_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+
+
+class OrganizationDetails(ManagedOrganization):
+    """An organization with its owners' addresses, member count, closing and erasure times."""
+
+    owners: list[str]
+    members: int
+    closed_at: datetime | None
+    erase_after: datetime | None
+    erased_at: datetime | None
+
+
+class ProvisionedOwner(TypedDict):
+    """The owner of a new organization; `created` is true if the account is new."""
+
+    id: UUID
+    email: str
+    name: str
+    created: bool
+
+
+class ProvisionedOrganization(ManagedOrganization):
+    """A new organization with its owner."""
+
+    owner: ProvisionedOwner
+
+
 def set_plan(
     slug: str, *, plan: str, limits: dict[str, int | None], revision: int | None = None
-) -> dict[str, Any]:
+) -> ManagedOrganization:
     """Replace an organization's plan and the limits that differ from the plan.
 
     A limit of None means no limit. If anything changes, cancels the scheduled plan change and emits
@@ -56,7 +99,7 @@ def set_plan(
     return render(organization)
 
 
-def suspend(slug: str, *, reason: str, revision: int | None = None) -> dict[str, Any]:
+def suspend(slug: str, *, reason: str, revision: int | None = None) -> ManagedOrganization:
     """Suspend an organization, so that writes are refused, and email the reason to the owners.
 
     If the organization is already suspended, the reason is replaced and emailed; if the reason is
@@ -75,7 +118,7 @@ def suspend(slug: str, *, reason: str, revision: int | None = None) -> dict[str,
     return render(organization)
 
 
-def close(slug: str) -> dict[str, Any]:
+def close(slug: str) -> OrganizationDetails:
     """Close an organization, and return it; its data is erased after the grace period.
 
     Raises 404, and 409 if the organization is already closed.
@@ -86,7 +129,7 @@ def close(slug: str) -> dict[str, Any]:
     return get_organization(slug)
 
 
-def reopen(slug: str) -> dict[str, Any]:
+def reopen(slug: str) -> OrganizationDetails:
     """Reopen an organization within its grace period, and return it.
 
     Its members, keys and records are unchanged. Raises 404, and 409 if the organization is not
@@ -98,7 +141,7 @@ def reopen(slug: str) -> dict[str, Any]:
     return get_organization(slug)
 
 
-def reinstate(slug: str, *, revision: int | None = None) -> dict[str, Any]:
+def reinstate(slug: str, *, revision: int | None = None) -> ManagedOrganization:
     """End the suspension of an organization and email its owners.
 
     Emits `organization.reinstated`. Does nothing if the organization is not suspended. Raises 404,
@@ -113,7 +156,7 @@ def reinstate(slug: str, *, revision: int | None = None) -> dict[str, Any]:
     return render(organization)
 
 
-def render(organization: Organization) -> dict[str, Any]:
+def render(organization: Organization) -> ManagedOrganization:
     """Render an organization in the format of the operator's API."""
     db.session().flush()
     return {
@@ -159,7 +202,7 @@ def _email_owners(organization: Organization, template: str, **values: str) -> N
 
 def list_organizations(
     *, status: str | None = None, plan: str | None = None
-) -> Generator[dict[str, Any], None, None]:
+) -> Generator[OrganizationSummary, None, None]:
     """Yield organizations with the number of their members, sorted by slug.
 
     `status` and `plan` are optional filters.
@@ -168,7 +211,7 @@ def list_organizations(
         yield from queries.list_organizations(status=status, plan=plan)
 
 
-def get_organization(slug: str) -> dict[str, Any]:
+def get_organization(slug: str) -> OrganizationDetails:
     """Return an organization with its owners, member count, closing time and erasure times.
 
     `owners` contains the email addresses of the owners whose accounts are not disabled. Raises 404
@@ -190,7 +233,7 @@ def get_organization(slug: str) -> dict[str, Any]:
 
 def provision(
     *, organization: dict[str, Any], owner: dict[str, str], plan: str | None = None
-) -> dict[str, Any]:
+) -> ProvisionedOrganization:
     """Provision an organization with an owner, and email the owner instructions to sign in.
 
     `organization` contains `name` and optionally `slug`; `owner` contains `email` and `name`. If
@@ -213,7 +256,7 @@ def provision(
             emitted_events.ProvisionedPayload(owner_id=user.id, plan=record.plan),
         )
     _email_instructions(record, user)
-    rendered_owner = {"id": user.id, "email": user.email, "name": user.name, "created": created}
+    rendered_owner = ProvisionedOwner(id=user.id, email=user.email, name=user.name, created=created)
     return {**render(record), "owner": rendered_owner}
 
 

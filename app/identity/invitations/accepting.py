@@ -1,13 +1,14 @@
 """Service that shows and accepts invitations, which are identified by the emailed token."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.identity.auth import credentials, password_policy
 from app.identity.auth import queries as session_queries
 from app.identity.auth import service as auth
-from app.identity.auth.service import Client
+from app.identity.auth.service import Client, LoginResponse
 from app.identity.invitations import queries
 from app.identity.invitations.models import Invitation
 from app.identity.invitations.queries import TokenInvitation
@@ -17,11 +18,12 @@ from app.identity.organizations.models import CLOSED_STATUSES
 from app.identity.teams import service as teams
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
-from app.identity.users.models import User
+from app.identity.users.models import Person, User
 from app.kit import audit, db, errors, secrets, tenancy
 from app.kit import tokens as access_tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
+from app.kit.principal import Caller
 
 _NOT_OPEN_MESSAGES = {
     "accepted": "The invitation was already accepted.",
@@ -30,21 +32,39 @@ _NOT_OPEN_MESSAGES = {
 }
 
 
-def get_preview(token: str) -> dict[str, Any]:
+class InvitingOrganization(NamedTuple):
+    """The organization that an invitation is for."""
+
+    slug: str
+    name: str
+
+
+class InvitationPreview(NamedTuple):
+    """An open invitation; `has_account` is true if the invited address has an account."""
+
+    organization: InvitingOrganization
+    email: str
+    role: str
+    inviter_name: str | None
+    expires_at: datetime
+    has_account: bool
+
+
+def get_preview(token: str) -> InvitationPreview:
     """Return a preview of an open invitation, including whether the address has an account.
 
     Raises 404 for an unknown token, and 409 `conflict` with `details.state` if the invitation is
     not open.
     """
     invitation, organization, _, inviter_name = _find_open_invitation(token)
-    return {
-        "organization": {"slug": organization.slug, "name": organization.name},
-        "email": invitation.email,
-        "role": invitation.role,
-        "inviter_name": inviter_name,
-        "expires_at": invitation.expires_at,
-        "has_account": _find_account(invitation.email) is not None,
-    }
+    return InvitationPreview(
+        organization=InvitingOrganization(organization.slug, organization.name),
+        email=invitation.email,
+        role=invitation.role,
+        inviter_name=inviter_name,
+        expires_at=invitation.expires_at,
+        has_account=_find_account(invitation.email) is not None,
+    )
 
 
 def accept(
@@ -54,7 +74,7 @@ def accept(
     client: Client,
     name: str | None = None,
     password: str | None = None,
-) -> dict[str, Any]:
+) -> LoginResponse:
     """Accept an invitation, join the organization, and return the login response.
 
     If the invited address has an account, its password or bearer token (`authorization`) is
@@ -71,22 +91,23 @@ def accept(
             raise _build_not_open_error(_find_open_invitation(token).status)
         account = _find_account(invitation.email)
         if account is not None:
-            user, response = account, _authenticate(account, password, client, authorization)
+            user = account
+            response, caller = _authenticate(account, password, client, authorization)
         elif authorization is not None:
             raise _build_wrong_account_error()
         else:
             user = _create_account(invitation.email, organization.settings, name, password)
-            response = auth.open_session(user, client)
+            response, caller = auth.open_session(user, client), None
         # Accept after authentication, so that the audit log records the user. The invitation may
         # have expired in the meantime.
         if not queries.mark_accepted(hash_token(token)):
             raise _build_not_open_error("expired")
-        _join(invitation, user, kept_session_id=response.pop("session_id", None))
+        _join(invitation, user, kept_session_id=caller.session_id if caller else None)
     if user.email_verified_at is None:
         credentials.mark_verified(user)
-    only_id = response.pop("only_organization_id", None)
+    only_id = caller.only_organization_id if caller else None
     user_organizations = organizations.list_for_user(user.id, only_organization_id=only_id)
-    return {**response, "organizations": user_organizations}
+    return response._replace(organizations=user_organizations)
 
 
 def _join(invitation: Invitation, user: User, *, kept_session_id: UUID | None) -> None:
@@ -146,20 +167,25 @@ def _create_account(
 
 def _authenticate(
     account: User, password: str | None, client: Client, authorization: str | None
-) -> dict[str, Any]:
+) -> tuple[LoginResponse, Caller | None]:
+    """Verify a bearer token or the password of the account, and return the login response.
+
+    Also returns the caller that the bearer token identifies, or None if a session was opened.
+    """
     if authorization is not None:
         return _authenticate_token(account, authorization)
     if password is None:
         message = "This address has an account. Send the account's password or bearer token."
         raise errors.invalid(message, "password")
-    return auth.login(email=account.email, password=password, client=client)
+    return auth.login(email=account.email, password=password, client=client), None
 
 
-def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
-    """Verify a bearer token of the account, and return the login response for its session.
+def _authenticate_token(account: User, authorization: str) -> tuple[LoginResponse, Caller]:
+    """Verify a bearer token of the account, and return the login response and the caller.
 
-    No new session is opened. In the response, `only_organization_id` is the organization that the
-    session is limited to, or None. It may differ from the organization of the invitation.
+    No new session is opened. The response contains no organizations, because the user has not
+    joined yet. The session of the caller may be limited to another organization than that of the
+    invitation.
     """
     token = access_tokens.parse_bearer(authorization)
     if not token:
@@ -169,14 +195,13 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
     if caller.user_id != account.id:
         raise _build_wrong_account_error()
     assert caller.expires_at is not None
-    return {
-        "access_token": token,
-        "token_type": "bearer",
-        "expires_in": max(0, int((caller.expires_at - db.utc_now()).total_seconds())),
-        "user": {"id": account.id, "email": account.email, "name": account.name},
-        "only_organization_id": caller.only_organization_id,
-        "session_id": caller.session_id,
-    }
+    response = LoginResponse(
+        access_token=token,
+        expires_in=max(0, int((caller.expires_at - db.utc_now()).total_seconds())),
+        user=Person(account.id, account.email, account.name),
+        organizations=[],
+    )
+    return response, caller
 
 
 def _build_wrong_account_error() -> ApiError:

@@ -29,7 +29,7 @@ public = Blueprint("invitation-tokens", tag="auth", records="invitations")
     returns=InvitationPreview,
     text_ids=("invitation_token",),
 )
-def get_invitation(invitation_token: str) -> dict[str, Any]:
+def get_invitation(invitation_token: str) -> object:
     """Get an invitation.
 
     Returns the organization, the email address and the role of an open invitation. The emailed
@@ -47,7 +47,7 @@ def get_invitation(invitation_token: str) -> dict[str, Any]:
     text_ids=("invitation_token",),
     idempotent=True,
 )
-def accept_invitation(invitation_token: str, body: dict[str, Any]) -> dict[str, Any]:
+def accept_invitation(invitation_token: str, body: dict[str, Any]) -> object:
     """Accept an invitation.
 
     Adds the account of the invited address to the organization. If the address has no account, an

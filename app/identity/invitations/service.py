@@ -103,7 +103,7 @@ def _send_email(
     caller: Caller, invitation: InvitationDetails, token: str, account: User | None
 ) -> None:
     organization = organizations.get(caller)
-    settings = organization["settings"]
+    settings = organization.settings
     locale, time_zone = settings["locale"], settings["time_zone"]
     if account is not None and account.email == invitation.email:
         locale, time_zone = account.locale, account.time_zone
@@ -116,7 +116,7 @@ def _send_email(
         locale=locale,
         organization_id=caller.org.id,
         values={
-            "organization": organization["name"],
+            "organization": organization.name,
             "inviter": caller.name,
             "role": invitation.role,
             "expires": locales.format_timestamp(invitation.expires_at, language, time_zone),

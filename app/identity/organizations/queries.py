@@ -1,11 +1,12 @@
 """SQL queries for organizations and memberships."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, bindparam, delete, literal, select
+from sqlalchemy import Select, SQLColumnExpression, bindparam, delete, literal, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import (
@@ -18,9 +19,40 @@ from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds
 
-_COLUMNS = (*Organization.__table__.columns, Membership.role)
+
+class OrganizationRole(NamedTuple):
+    """An organization of a user, with the user's role."""
+
+    slug: str
+    name: str
+    role: str
+
+
+class OrganizationDetails(NamedTuple):
+    """An organization, with its settings and the caller's role."""
+
+    id: UUID
+    slug: str
+    name: str
+    settings: dict[str, Any]
+    ai_provider_key: str | None
+    role: str
+    plan: str
+    status: str
+    closed_at: datetime | None
+    erase_after: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+
+
+def _select_details(role: SQLColumnExpression[str]) -> Select[Any]:
+    columns = db.build_columns(OrganizationDetails._fields, Organization, role=role)
+    return select(*columns).select_from(Organization)
+
+
 _SELECT_FOR_USER = (
-    select(*_COLUMNS)
+    _select_details(Membership.role)
     .join(Membership, Membership.organization_id == Organization.id)
     .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(CLOSED_STATUSES))
 )
@@ -30,7 +62,7 @@ _BY_NAME = _SELECT_FOR_USER.order_by(Organization.name, Organization.id)
 
 def list_for_user(
     user_id: UUID, *, only_organization_id: UUID | None = None
-) -> list[dict[str, str]]:
+) -> list[OrganizationRole]:
     """Return the slug, name and role for each open organization of a user, sorted by name.
 
     If `only_organization_id` is not None, other organizations are omitted.
@@ -39,7 +71,7 @@ def list_for_user(
     if only_organization_id is not None:
         statement = statement.where(Organization.id == only_organization_id)
     rows = db.session().execute(statement, {"user_id": user_id})
-    return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
+    return [OrganizationRole(row.slug, row.name, row.role) for row in rows]
 
 
 def get_page_for_user(
@@ -49,7 +81,7 @@ def get_page_for_user(
     only_organization_id: UUID | None = None,
     **period: datetime | None,
 ) -> Page:
-    """Return a page of a user's open organizations with all columns.
+    """Return a page of a user's open organizations, as `OrganizationDetails`.
 
     If `only_organization_id` is not None, other organizations are omitted. `period` may contain
     `created_after` and `created_before`.
@@ -77,10 +109,9 @@ def get_page_for_api_key(
 ) -> Page:
     """Return a page that contains only the organization of an API key, with the key's role.
 
-    The page has the same columns as in `get_page_for_user`. It is empty if the organization is
-    closed or does not match the filters.
+    The page is empty if the organization is closed or does not match the filters.
     """
-    statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
+    statement = _select_details(literal(role)).where(
         Organization.id == organization_id,
         Organization.status.not_in(CLOSED_STATUSES),
     )
@@ -93,7 +124,8 @@ def _paginate(
     statement = statement.where(
         *build_period_conditions(Organization.created_at, *get_created_bounds(period))
     )
-    return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
+    rows = paginate(statement, page, sorts=_SORTS, unique=Organization.id)
+    return replace(rows, items=list(map(OrganizationDetails._make, rows.items)))
 
 
 def get_name(organization_id: UUID) -> str:

@@ -41,7 +41,7 @@ def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:
     returns=Organization,
     status=201,
 )
-def create_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+def create_organization(caller: Caller, body: dict[str, Any]) -> object:
     """Create an organization.
 
     The caller becomes the organization's owner. If `slug` is absent, a slug is generated from the
@@ -52,7 +52,7 @@ def create_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.get("/organizations/{org_slug}", permission="organizations:read", returns=Organization)
-def get_organization(caller: Caller) -> dict[str, Any]:
+def get_organization(caller: Caller) -> object:
     """Get an organization.
 
     Returns the organization with its settings and the name of its plan.
@@ -67,9 +67,7 @@ def get_organization(caller: Caller) -> dict[str, Any]:
     returns=Organization,
     revision="optional",
 )
-def update_organization(
-    caller: Caller, body: dict[str, Any], revision: int | None
-) -> dict[str, Any]:
+def update_organization(caller: Caller, body: dict[str, Any], revision: int | None) -> object:
     """Update an organization.
 
     Changes the name and the settings. Omitted settings keep their values.
@@ -85,9 +83,7 @@ def update_organization(
     status=202,
     revision="optional",
 )
-def close_organization(
-    caller: Caller, body: dict[str, Any], revision: int | None
-) -> dict[str, Any]:
+def close_organization(caller: Caller, body: dict[str, Any], revision: int | None) -> object:
     """Close an organization.
 
     Access ends immediately. The data is erased after the grace period. Emits `organization.closed`.

@@ -1,6 +1,5 @@
 """Service that creates, reads, updates, closes and reopens organizations."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,6 +8,7 @@ from uuid import UUID
 from app.identity.organizations import emitted_events, ports, queries, slugs
 from app.identity.organizations import settings as organization_settings
 from app.identity.organizations.models import Membership, Organization
+from app.identity.organizations.queries import OrganizationDetails, OrganizationRole
 from app.kit import container, db, errors, events, plan_limits, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
@@ -27,7 +27,7 @@ MIN_GRACE_PERIOD = timedelta(hours=1)
 
 def list_for_user(
     user_id: UUID, *, only_organization_id: UUID | None = None
-) -> list[dict[str, str]]:
+) -> list[OrganizationRole]:
     """Return the slug, name and role for each open organization of a user, sorted by name.
 
     If `only_organization_id` is not None, other organizations are omitted.
@@ -50,32 +50,33 @@ def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None
             result = queries.get_page_for_user(
                 caller.user_id, page, only_organization_id=caller.only_organization_id, **period
             )
-    items = [_add_settings(row._asdict()) for row in result.items]
-    return replace(result, items=items)
+    return replace(result, items=list(map(_render_settings, result.items)))
 
 
-def list_for_key(caller: Caller) -> list[dict[str, str]]:
+def list_for_key(caller: Caller) -> list[OrganizationRole]:
     """Return a list with only the API key's organization: its slug and name, and the key's role."""
     assert caller.role is not None
     name = queries.get_name(caller.org.id)
-    return [{"slug": caller.org.slug, "name": name, "role": caller.role.name}]
+    return [OrganizationRole(caller.org.slug, name, caller.role.name)]
 
 
-def get(caller: Caller) -> dict[str, Any]:
+def get(caller: Caller) -> OrganizationDetails:
     """Return the organization that the request names, with its settings and the caller's role."""
     assert caller.role is not None
     return render(db.session().get_one(Organization, caller.org.id), role=caller.role)
 
 
-def render(organization: Organization, *, role: Role) -> dict[str, Any]:
+def render(organization: Organization, *, role: Role) -> OrganizationDetails:
     """Render an organization in the API's format, with all settings, for a member with `role`."""
-    names = [column.key for column in Organization.__table__.columns]
-    return _add_settings({**{n: getattr(organization, n) for n in names}, "role": role.name})
+    names = [name for name in OrganizationDetails._fields if name != "role"]
+    values = {name: getattr(organization, name) for name in names}
+    return _render_settings(OrganizationDetails(**values, role=role.name))
 
 
-def _add_settings(row: Mapping[str, Any]) -> dict[str, Any]:
-    settings = organization_settings.render(row["settings"], row["ai_provider_key"])
-    return {**row, "settings": settings}
+def _render_settings(details: OrganizationDetails) -> OrganizationDetails:
+    """Return the details with all settings in the API's format, and without the provider's key."""
+    settings = organization_settings.render(details.settings, details.ai_provider_key)
+    return details._replace(settings=settings, ai_provider_key=None)
 
 
 def list_ids_with_retention() -> list[UUID]:
@@ -179,7 +180,7 @@ def update(
     revision: int | None,
     name: str | None = None,
     settings: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> OrganizationDetails:
     """Update the name and the settings; omitted settings keep their values.
 
     Emits `organization.self_review_disallowed` if self-review is no longer allowed. Raises 409
@@ -203,7 +204,7 @@ def update(
     return render(record, role=caller.role)
 
 
-def close(caller: Caller, *, slug: str, revision: int | None) -> dict[str, Any]:
+def close(caller: Caller, *, slug: str, revision: int | None) -> OrganizationDetails:
     """Close the organization, and return it; it is erased after the grace period.
 
     Emits `organization.closed`. Raises 400 if `slug` is not the organization's slug, and 409 if the

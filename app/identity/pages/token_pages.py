@@ -180,15 +180,15 @@ CONFIRM_EMAIL = FormPage(
 
 def _read_invitation(token: str, language: str) -> Context:
     preview = invitations.get_preview(token)
-    if not preview["has_account"]:
-        password_policy.check_address(preview["email"])
+    if not preview.has_account:
+        password_policy.check_address(preview.email)
     return {
-        "email": preview["email"],
-        "organization": preview["organization"]["name"],
-        "inviter": preview["inviter_name"] or preview["organization"]["name"],
-        "role": preview["role"],
-        "expires": locales.format_timestamp(preview["expires_at"], language, "UTC"),
-        "has_account": preview["has_account"],
+        "email": preview.email,
+        "organization": preview.organization.name,
+        "inviter": preview.inviter_name or preview.organization.name,
+        "role": preview.role,
+        "expires": locales.format_timestamp(preview.expires_at, language, "UTC"),
+        "has_account": preview.has_account,
     }
 
 

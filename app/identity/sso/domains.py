@@ -8,11 +8,11 @@ domain. While the DNS does not respond, the domain stays verified.
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import NamedTuple
 
 import dns.exception
 import dns.resolver
@@ -33,6 +33,23 @@ REQUEST_TIMEOUT = 5.0
 The hourly job checks the domains that were not checked within the timeout.
 """
 _MAX_THREADS = 8
+
+
+class DnsRecord(NamedTuple):
+    """The DNS record that proves the ownership of a domain."""
+
+    name: str
+    value: str
+    type: str = "TXT"
+
+
+class DomainDetails(NamedTuple):
+    """A domain, with the DNS record that proves its ownership."""
+
+    domain: str
+    verified_at: datetime | None
+    problem: str | None
+    record: DnsRecord
 
 
 class ProofResult(Enum):
@@ -184,15 +201,7 @@ def _handle_missing_record(row: Domain) -> None:
         row.verified_at = row.missing_since = None
 
 
-def describe(row: Domain) -> dict[str, Any]:
+def describe(row: Domain) -> DomainDetails:
     """Return a domain's fields for the API response, with the DNS record that proves ownership."""
-    return {
-        "domain": row.domain,
-        "verified_at": row.verified_at,
-        "problem": row.problem,
-        "record": {
-            "type": "TXT",
-            "name": f"{RECORD_NAME}.{row.domain}",
-            "value": VALUE_PREFIX + row.token,
-        },
-    }
+    record = DnsRecord(f"{RECORD_NAME}.{row.domain}", VALUE_PREFIX + row.token)
+    return DomainDetails(row.domain, row.verified_at, row.problem, record)

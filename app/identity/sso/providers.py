@@ -8,8 +8,11 @@ provider's response is received by a separate route for each protocol. The route
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
 
+from app.identity.sso.domains import DomainDetails
 from app.identity.sso.models import Configuration, Flow
 from app.kit.errors import ApiError
 
@@ -61,6 +64,33 @@ class NewFlow:
     state: str
     code_verifier: str
     hint: str | None = None
+
+
+class ConfigurationDetails(NamedTuple):
+    """A configuration without secrets. Of `oidc` and `saml`, the other protocol's is None."""
+
+    id: UUID
+    kind: str
+    enabled: bool
+    enforced: bool
+    default_role: str
+    require_group: bool
+    group_mapping: list[dict[str, Any]]
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    email_domains: list[str]
+    domains: list[DomainDetails]
+    oidc: dict[str, Any] | None
+    saml: dict[str, Any] | None
+
+
+class StartedSignIn(NamedTuple):
+    """The URL of the identity provider, the protocol, and the lifetime in seconds."""
+
+    redirect_url: str
+    kind: str
+    expires_in: int
 
 
 class SignOnProtocol(Protocol):

@@ -32,8 +32,8 @@ def start_sso(body: dict[str, Any]) -> Reply:
     URL at its identity provider. Sets the cookie that binds the sign-in to the browser.
     """
     browser_secret = flows.get_browser_secret(cookies.read())
-    result, protocol = service.start(**body, browser_secret=browser_secret)
-    return Reply(result, headers=cookies.build_header(browser_secret, protocol))
+    result = service.start(**body, browser_secret=browser_secret)
+    return Reply(result, headers=cookies.build_header(browser_secret, result.kind))
 
 
 @blueprint.get(
@@ -96,7 +96,7 @@ def saml_metadata(org_slug: str) -> Download:
 @blueprint.post(
     "/auth/sso/exchange", access="public", limit="sso", body=ExchangeSsoCode, returns=LoginResult
 )
-def exchange_sso_code(body: dict[str, Any]) -> dict[str, Any]:
+def exchange_sso_code(body: dict[str, Any]) -> object:
     """Exchange a single sign-on code.
 
     Exchanges a one-time code for the login response. The caller must have the cookie or the code
@@ -106,7 +106,7 @@ def exchange_sso_code(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @configurations.get("/organizations/{org_slug}/sso", permission="sso:manage", returns=Sso)
-def get_sso(caller: Caller) -> dict[str, Any]:
+def get_sso(caller: Caller) -> object:
     """Get the single sign-on configuration.
 
     Returns the organization's configuration and the status of its domains, without secrets.
@@ -125,7 +125,7 @@ def get_sso(caller: Caller) -> dict[str, Any]:
     # A leaked API key must not be able to change who can sign in.
     keys=False,
 )
-def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:
+def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> object:
     """Configure single sign-on.
 
     Creates or replaces the organization's OpenID Connect or SAML configuration. Checks the

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.auth import service as auth
-from app.identity.auth.service import Client
+from app.identity.auth.service import Client, LoginResponse
 from app.identity.organizations import service as organizations
 from app.identity.sso import (
     accounts,
@@ -20,7 +20,13 @@ from app.identity.sso import (
     sign_in,
 )
 from app.identity.sso.models import Code, Configuration, Domain
-from app.identity.sso.providers import NewFlow, ProviderCheck, SignOnProtocol
+from app.identity.sso.providers import (
+    ConfigurationDetails,
+    NewFlow,
+    ProviderCheck,
+    SignOnProtocol,
+    StartedSignIn,
+)
 from app.identity.teams import service as teams
 from app.identity.users.models import User
 from app.kit import audit, container, db, errors, outbound_slots, tenancy
@@ -31,23 +37,21 @@ from app.kit.principal import Caller
 PROTOCOLS: Mapping[str, SignOnProtocol] = {"oidc": oidc, "saml": saml_provider}
 
 
-def get(slug: str) -> dict[str, Any]:
+def get(slug: str) -> ConfigurationDetails:
     """Return the current organization's single sign-on configuration. Raises 404 if none exists."""
     return _describe(errors.require_found(queries.get_configuration()), slug)
 
 
-def _describe(configuration: Configuration, slug: str) -> dict[str, Any]:
+def _describe(configuration: Configuration, slug: str) -> ConfigurationDetails:
     rows = queries.list_domains()
-    names = [column.key for column in Configuration.__table__.columns]
     provider_settings = PROTOCOLS[configuration.kind].describe(configuration, slug)
-    return {
-        **{name: getattr(configuration, name) for name in names},
-        "email_domains": [row.domain for row in rows],
-        "domains": [domains.describe(row) for row in rows],
-        "oidc": None,
-        "saml": None,
-        configuration.kind: provider_settings,
-    }
+    return ConfigurationDetails(
+        **{name: getattr(configuration, name) for name in ConfigurationDetails._fields[:-4]},
+        email_domains=[row.domain for row in rows],
+        domains=[domains.describe(row) for row in rows],
+        oidc=provider_settings if configuration.kind == "oidc" else None,
+        saml=provider_settings if configuration.kind == "saml" else None,
+    )
 
 
 def configure(
@@ -60,7 +64,7 @@ def configure(
     oidc: dict[str, Any] | None,
     saml: dict[str, Any] | None,
     **options: bool | str,
-) -> dict[str, Any]:
+) -> ConfigurationDetails:
     """Create or replace the current organization's single sign-on configuration.
 
     `options` contains `enabled`, `enforced`, `default_role` and `require_group`. No transaction is
@@ -192,8 +196,8 @@ def start(
     next: str | None,  # noqa: A002 - the field's name
     code_challenge: str | None,
     browser_secret: str,
-) -> tuple[dict[str, Any], str]:
-    """Start a sign-in, and return the response and the protocol, `oidc` or `saml`.
+) -> StartedSignIn:
+    """Start a sign-in with the protocol of the organization, `oidc` or `saml`.
 
     The domain of the email address selects the organization, so the response reveals nothing about
     accounts. An OpenID Connect provider gets the whole address as `login_hint`. Raises 400 for an
@@ -221,13 +225,12 @@ def start(
         )
     provider = PROTOCOLS[configuration.kind]
     url = provider.build_authorization_url(configuration, organization.slug, new_flow)
-    protocol, lifetime = configuration.kind, int(flows.LIFETIME.total_seconds())
-    return {"redirect_url": url, "kind": protocol, "expires_in": lifetime}, protocol
+    return StartedSignIn(url, configuration.kind, int(flows.LIFETIME.total_seconds()))
 
 
 def exchange(
     *, code: str, code_verifier: str | None, browser_secret: str | None, client: Client
-) -> dict[str, Any]:
+) -> LoginResponse:
     """Exchange a one-time code for the login response; a code can be used only once.
 
     Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or

@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import (
     JSON,
     ColumnElement,
+    SQLColumnExpression,
     Text,
     Uuid,
     any_,
@@ -77,7 +78,9 @@ _MEMBER_OBJECT = func.json_build_object(
 _MEMBER_ORDER = (case((_IS_LEAD, 0), else_=1), User.name, User.id)
 
 
-def build_json_array(item: ColumnElement[Any], *order: Any) -> ColumnElement[Any]:
+def build_json_array(
+    item: ColumnElement[Any], *order: SQLColumnExpression[Any]
+) -> ColumnElement[Any]:
     """Build an expression that aggregates rows to a sorted JSON array, which may be empty."""
     array = func.json_agg(aggregate_order_by(item, *order))
     return func.coalesce(array, cast(literal("[]"), JSON), type_=JSON())

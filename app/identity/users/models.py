@@ -1,7 +1,8 @@
 """Model for user accounts; a user has one account for all of their organizations."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import ColumnElement, case, func, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -39,6 +40,14 @@ class User(db.Revised, db.Base):
     def _set_email_key(self, _key: str, email: str) -> str:
         self.email_key = addresses.get_mailbox_key(email)
         return email
+
+
+class Person(NamedTuple):
+    """A user as the API shows them to other people."""
+
+    id: UUID
+    email: str
+    name: str
 
 
 def build_person(user: type[User]) -> ColumnElement[Any]:

@@ -16,7 +16,7 @@ blueprint = Blueprint("users", description="The caller's own account.", records=
 
 
 @blueprint.get("/users/me", access="user", returns=Profile)
-def get_me(caller: Caller) -> dict[str, Any]:
+def get_me(caller: Caller) -> object:
     """Get the caller's profile.
 
     Returns the profile with the notification preferences.
@@ -27,7 +27,7 @@ def get_me(caller: Caller) -> dict[str, Any]:
 @blueprint.patch(
     "/users/me", access="user", body=ProfileUpdate, returns=Profile, revision="optional"
 )
-def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:
+def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> object:
     """Update the caller's profile.
 
     Changes the name, locale or time zone. Responds with 403 `permission_denied` to a session that

@@ -1,7 +1,8 @@
 """Service that creates user accounts, and reads and updates profiles."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.identity.organizations import session_scope
@@ -16,6 +17,21 @@ get_time_zone = queries.get_time_zone
 _ADDRESS_TAKEN_MESSAGE = "An account with this email address already exists."
 db_errors.register("uq_users_email", _ADDRESS_TAKEN_MESSAGE, "email")
 db_errors.register("uq_users_email_key", _ADDRESS_TAKEN_MESSAGE, "email")
+
+
+class Profile(NamedTuple):
+    """A user's profile, with the channels for all notification types."""
+
+    id: UUID
+    email: str
+    email_verified: bool
+    name: str
+    locale: str
+    time_zone: str
+    notification_preferences: dict[str, dict[str, bool]]
+    created_at: datetime
+    updated_at: datetime
+    revision: int
 
 
 def check_enabled(user_id: UUID) -> None:
@@ -66,29 +82,27 @@ def build_address_taken_error() -> ApiError:
     return ApiError("conflict", _ADDRESS_TAKEN_MESSAGE, field="email")
 
 
-def get_profile(user_id: UUID) -> dict[str, Any]:
+def get_profile(user_id: UUID) -> Profile:
     """Return a user's profile with all notification preferences. Raises 404 for an unknown user."""
     return _render_profile(errors.require_found(queries.get(user_id)))
 
 
-def _render_profile(user: User) -> dict[str, Any]:
-    return {
-        "id": user.id,
-        "email": user.email,
-        "email_verified": user.email_verified_at is not None,
-        "name": user.name,
-        "locale": user.locale,
-        "time_zone": user.time_zone,
-        "notification_preferences": preferences.fill_defaults(user.notification_preferences),
-        "created_at": user.created_at,
-        "updated_at": user.updated_at,
-        "revision": user.revision,
-    }
+def _render_profile(user: User) -> Profile:
+    return Profile(
+        id=user.id,
+        email=user.email,
+        email_verified=user.email_verified_at is not None,
+        name=user.name,
+        locale=user.locale,
+        time_zone=user.time_zone,
+        notification_preferences=preferences.fill_defaults(user.notification_preferences),
+        created_at=user.created_at,
+        updated_at=user.updated_at,
+        revision=user.revision,
+    )
 
 
-def update_profile(
-    caller: Caller, *, changes: dict[str, Any], revision: int | None
-) -> dict[str, Any]:
+def update_profile(caller: Caller, *, changes: dict[str, Any], revision: int | None) -> Profile:
     """Update the caller's name, locale or time zone, and return the profile.
 
     Raises 403 if the session must not change the account (see `session_scope`), 400

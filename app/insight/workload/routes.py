@@ -25,7 +25,7 @@ my_work_blueprint = Blueprint("my-work", tag="users")
     query=PeriodQuery,
     returns=TeamWorkload,
 )
-def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
+def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> object:
     """Get the workload of a team.
 
     Returns the open and overdue work of each member, the work that each member finished in the
@@ -51,7 +51,7 @@ def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Page:
 @my_work_blueprint.get(
     "/users/me/activity", permission="activity:read", query=PeriodQuery, returns=Activity
 )
-def get_my_activity(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+def get_my_activity(caller: Caller, query: dict[str, Any]) -> object:
     """Get the caller's activity.
 
     Returns the number of submissions and of review decisions per day, the acceptance rate, and the

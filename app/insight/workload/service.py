@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.identity.organizations import service as organizations
@@ -11,7 +11,7 @@ from app.insight.workload.queries import activity, assignments, teams
 from app.insight.workload.queries.activity import SubmissionCounts
 from app.insight.workload.queries.assignments import Assignment, WorkTypes
 from app.insight.workload.queries.counting import WorkCriteria
-from app.insight.workload.queries.teams import Member, MemberWork
+from app.insight.workload.queries.teams import Member, MemberWork, PendingWorkCounts
 from app.kit import db, errors
 from app.kit.days import get_period
 from app.kit.pagination import Page, PageRequest
@@ -21,6 +21,62 @@ from app.kit.principal import Caller
 _OUTCOMES = ("accepted", "corrected", "rejected", "merged", "pending")
 _COUNTS = ("submitted", *_OUTCOMES, "seconds_spent")
 _SECONDS_PER_HOUR = 3600
+
+
+class Reference(NamedTuple):
+    """The id and the name of an artifact or a schema."""
+
+    id: UUID
+    name: str
+
+
+class AssignedWork(NamedTuple):
+    """A document to label or a tag set to review; `overdue` is true after the due time."""
+
+    id: UUID
+    kind: str
+    artifact: Reference
+    schema: Reference | None
+    tag_set_id: UUID | None
+    team_id: UUID | None
+    priority: int
+    due_at: datetime | None
+    overdue: bool
+    claimed_until: datetime | None
+
+
+class MemberWorkload(NamedTuple):
+    """The counts of a member's work. `open` and `finished` are sums of other counts."""
+
+    user: Member
+    role: str
+    open: int
+    overdue: int
+    finished: int
+    to_label: int
+    to_review: int
+    labeled: int
+    reviewed: int
+
+
+class WorkloadTotals(NamedTuple):
+    """The counts of all work of a team."""
+
+    open: int
+    overdue: int
+    finished: int
+
+
+class TeamWorkload(NamedTuple):
+    """The work of a team; `waiting` is the work that nobody has begun."""
+
+    team_id: UUID
+    time_zone: str
+    first: date
+    end: date
+    members: list[MemberWorkload]
+    waiting: PendingWorkCounts
+    totals: WorkloadTotals
 
 
 def list_assignments(
@@ -59,14 +115,22 @@ def list_assignments(
     return replace(result, items=[_build_item(row, now) for row in result.items])
 
 
-def _build_item(row: Assignment, now: datetime) -> dict[str, Any]:
-    has_schema = row.schema_name is not None
-    return {
-        **row._asdict(),
-        "artifact": {"id": row.artifact_id, "name": row.name},
-        "schema": {"id": row.schema_id, "name": row.schema_name} if has_schema else None,
-        "overdue": row.due_at is not None and row.due_at < now,
-    }
+def _build_item(row: Assignment, now: datetime) -> AssignedWork:
+    schema = None
+    if row.schema_id is not None and row.schema_name is not None:
+        schema = Reference(row.schema_id, row.schema_name)
+    return AssignedWork(
+        id=row.id,
+        kind=row.kind,
+        artifact=Reference(row.artifact_id, row.name),
+        schema=schema,
+        tag_set_id=row.tag_set_id,
+        team_id=row.team_id,
+        priority=row.priority,
+        due_at=row.due_at,
+        overdue=row.due_at is not None and row.due_at < now,
+        claimed_until=row.claimed_until,
+    )
 
 
 def get_activity(
@@ -133,7 +197,7 @@ def _compute_speed(total: SubmissionCounts) -> dict[str, float | None]:
 
 def get_team_workload(
     team_id: UUID, *, caller: Caller, first: date | None = None, end: date | None = None
-) -> dict[str, Any]:
+) -> TeamWorkload:
     """Return a team's workload: the open, overdue and finished work of each member.
 
     A member's open work is the work that is assigned directly to them or that they have begun, even
@@ -153,27 +217,24 @@ def get_team_workload(
         self_review=organizations.allows_self_review(caller.org.settings),
     )
     workloads = [_build_workload(member, counts[member.id]) for member in members]
-    waiting = teams.count_pending_work(team_id, now=now)._asdict()
-    return {
-        "team_id": team_id,
-        "time_zone": period.zone,
-        "first": period.first,
-        "end": period.end,
-        "members": workloads,
-        "waiting": waiting,
-        "totals": {
-            "open": waiting["open"] + sum(workload["open"] for workload in workloads),
-            "overdue": waiting["overdue"] + sum(workload["overdue"] for workload in workloads),
-            "finished": sum(workload["finished"] for workload in workloads),
-        },
-    }
+    waiting = teams.count_pending_work(team_id, now=now)
+    totals = WorkloadTotals(
+        open=waiting.open + sum(workload.open for workload in workloads),
+        overdue=waiting.overdue + sum(workload.overdue for workload in workloads),
+        finished=sum(workload.finished for workload in workloads),
+    )
+    return TeamWorkload(team_id, period.zone, period.first, period.end, workloads, waiting, totals)
 
 
-def _build_workload(member: Member, counts: MemberWork) -> dict[str, Any]:
-    return {
-        **counts._asdict(),
-        "user": member._asdict(),
-        "role": member.role,
-        "open": counts.to_label + counts.to_review,
-        "finished": counts.labeled + counts.reviewed,
-    }
+def _build_workload(member: Member, counts: MemberWork) -> MemberWorkload:
+    return MemberWorkload(
+        user=member,
+        role=member.role,
+        open=counts.to_label + counts.to_review,
+        overdue=counts.overdue,
+        finished=counts.labeled + counts.reviewed,
+        to_label=counts.to_label,
+        to_review=counts.to_review,
+        labeled=counts.labeled,
+        reviewed=counts.reviewed,
+    )

@@ -36,7 +36,7 @@ def list_connectors(caller: Caller, query: dict[str, Any]) -> Page:
     returns=schemas.Connector,
     status=201,
 )
-def create_connector(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+def create_connector(caller: Caller, body: dict[str, Any]) -> object:
     """Create a connector.
 
     The settings are validated against the JSON Schema of the type. Secrets are stored encrypted and
@@ -60,7 +60,7 @@ def list_connector_types(caller: Caller, query: dict[str, Any]) -> Page:
 
 
 @blueprint.get("/connectors/{connector_id}", permission=_READ, returns=schemas.Connector)
-def get_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
+def get_connector(caller: Caller, connector_id: UUID) -> object:
     """Get a connector.
 
     Returns one connector with the names of its secrets, but not their values.
@@ -77,7 +77,7 @@ def get_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
 )
 def update_connector(
     caller: Caller, connector_id: UUID, body: dict[str, Any], revision: int | None
-) -> dict[str, Any]:
+) -> object:
     """Update a connector.
 
     Changes the name, settings, schema, schedule or patterns, or enables or disables the connector.
@@ -100,7 +100,7 @@ def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -
 @blueprint.post(
     "/connectors/{connector_id}/test", permission=_MANAGE, returns=schemas.ConnectorTest
 )
-def test_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
+def test_connector(caller: Caller, connector_id: UUID) -> object:
     """Test a connector.
 
     Connects to the source, and returns its first entries or the error. Waits for at most 10
@@ -115,7 +115,7 @@ def test_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
     query=schemas.BrowseQuery,
     returns=schemas.ConnectorEntries,
 )
-def browse_connector(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
+def browse_connector(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> object:
     """Browse a connector.
 
     Returns the first entries of a folder in the source, and whether a crawl would read each

@@ -94,7 +94,7 @@ def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     query=schemas.IngestionStatsQuery,
     returns=schemas.IngestionStats,
 )
-def get_ingestion_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+def get_ingestion_stats(caller: Caller, query: dict[str, Any]) -> object:
     """Get ingestion statistics.
 
     Returns the counts and the speed of the jobs created in a period: in total, by day, by `kind`

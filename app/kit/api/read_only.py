@@ -21,6 +21,6 @@ class ReadOnly(fields.Field[Any]):
         text = "Ignored, so that the object can be sent as it was returned."
         super().__init__(metadata={**schema, "readOnly": True, "description": text})
 
-    def deserialize(self, *_: object, **__: object) -> Any:
+    def deserialize(self, *_: object, **__: object) -> object:
         """Return `missing`, as if the request did not contain the property."""
         return missing

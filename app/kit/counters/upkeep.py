@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, TextClause, select, text
+from sqlalchemy import TextClause, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import db, errors, tenancy
@@ -35,7 +35,9 @@ _COUNT_PENDING = text(
     ) AS pending
     """  # noqa: S608 - consists of constants
 )
-_DIFFERENCES = text("SELECT * FROM count_differences(:organization, :source)")
+_DIFFERENCES = text(
+    "SELECT cube, key, bucket, facets, n, total FROM count_differences(:organization, :source)"
+)
 _REPAIR = text("SELECT repair_counts(:organization, :source)")
 _ORGANIZATIONS = text("SELECT id, slug FROM organizations ORDER BY id")
 _read_counter = count(1)
@@ -115,9 +117,8 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
     """
     for source in list_sources():
         for row in _run_statement(_DIFFERENCES, organization_id, source):
-            yield Difference(
-                slug, source, row.cube, row.key, row.bucket, row.facets, int(row.n), int(row.total)
-            )
+            cube, key, bucket, facets, n, total = row
+            yield Difference(slug, source, cube, key, bucket, facets, int(n), int(total))
 
 
 def repair(organization_id: UUID, source: str) -> int:
@@ -146,8 +147,10 @@ def check(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
     return total_count
 
 
-def _run_statement(statement: TextClause, organization_id: UUID, source: str) -> list[Row[Any]]:
+def _run_statement(
+    statement: TextClause, organization_id: UUID, source: str
+) -> list[tuple[Any, ...]]:
     with tenancy.organization(organization_id):
         db.disable_statement_timeout()
         values = {"organization": organization_id, "source": source}
-        return list(db.session().execute(statement, values))
+        return list(map(tuple, db.session().execute(statement, values)))

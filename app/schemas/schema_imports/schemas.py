@@ -1,7 +1,5 @@
 """Request and response schemas of schema imports."""
 
-from typing import Any
-
 from marshmallow import ValidationError
 
 from app.engines.schema_sources import FORMATS
@@ -26,7 +24,9 @@ _CONTENT_DESCRIPTION = "The file's content: a JSON object, or a string. XML must
 
 
 class _ContentField(Any_):
-    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> Any:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Data, **options: object
+    ) -> object:
         if not isinstance(value, str | dict):
             raise ValidationError("Must be a string or an object.")
         return super()._deserialize(value, attr, data, **options)

@@ -1,10 +1,10 @@
 """SQL queries for comments."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, null, select, update
+from sqlalchemy import ColumnElement, Select, and_, exists, func, null, select, update
 from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User, build_person
@@ -18,6 +18,43 @@ from app.workflow.tag_sets.models import TagSet
 MAX_HISTORY_CHARACTERS = 500
 """The maximum number of characters of a comment that an artifact's history shows."""
 
+
+class CommentRow(NamedTuple):
+    """A comment with its author and the user who resolved it."""
+
+    id: UUID
+    tag_set_id: UUID
+    thread_id: UUID
+    parent_id: UUID | None
+    author: dict[str, Any]
+    field: str | None
+    body: str
+    mentions: list[UUID]
+    resolved_at: datetime | None
+    resolved_by: dict[str, Any] | None
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+
+
+class ParentComment(NamedTuple):
+    """The properties of a comment that its replies take over."""
+
+    id: UUID
+    thread_id: UUID
+    field: str | None
+
+
+class LockedComment(NamedTuple):
+    """The properties of a locked comment that decide whether a user may resolve it."""
+
+    id: UUID
+    thread_id: UUID
+    author_id: UUID
+    resolved_at: datetime | None
+    revision: int
+
+
 _author = aliased(User)
 _resolver = aliased(User)
 _first_comment = aliased(Comment)
@@ -25,19 +62,12 @@ _first_comment = aliased(Comment)
 
 _SELECT_COMMENTS = (
     select(
-        Comment.id,
-        Comment.tag_set_id,
-        Comment.thread_id,
-        Comment.parent_id,
-        build_person(_author).label("author"),
-        Comment.field,
-        Comment.body,
-        Comment.mentions,
-        Comment.resolved_at,
-        build_person(_resolver).label("resolved_by"),
-        Comment.created_at,
-        Comment.updated_at,
-        Comment.revision,
+        *db.build_columns(
+            CommentRow._fields,
+            Comment,
+            author=build_person(_author),
+            resolved_by=build_person(_resolver),
+        )
     )
     .select_from(Comment)
     .join(_author, _author.id == Comment.author_id)
@@ -46,9 +76,10 @@ _SELECT_COMMENTS = (
 _SORTS = {"thread": Comment.thread_id, "created_at": Comment.created_at}
 
 
-def get(comment_id: UUID) -> Row[Any]:
+def get(comment_id: UUID) -> CommentRow:
     """Return an existing comment with its author and the user who resolved it."""
-    return db.session().execute(_SELECT_COMMENTS.where(Comment.id == comment_id)).one()
+    statement = _SELECT_COMMENTS.where(Comment.id == comment_id)
+    return CommentRow._make(db.session().execute(statement).one())
 
 
 def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any]) -> Page:
@@ -97,12 +128,12 @@ def select_ids(tag_sets: Select[Any]) -> Select[Any]:
     return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 
-def find_parent(tag_set_id: UUID, parent_id: UUID) -> Row[UUID, UUID, str | None] | None:
-    """Return the id, thread_id and field of a reply's parent, or None if it does not exist."""
-    statement = select(Comment.id, Comment.thread_id, Comment.field).where(
+def find_parent(tag_set_id: UUID, parent_id: UUID) -> ParentComment | None:
+    """Return the parent of a reply, or None if the tag set has no such comment."""
+    statement = select(*db.build_columns(ParentComment._fields, Comment)).where(
         Comment.tag_set_id == tag_set_id, Comment.id == parent_id
     )
-    return db.session().execute(statement).one_or_none()
+    return db.find_row(ParentComment, statement)
 
 
 def increment_comment_count(tag_set_id: UUID) -> bool:
@@ -116,20 +147,18 @@ def increment_comment_count(tag_set_id: UUID) -> bool:
     return result.first() is not None
 
 
-def insert(values: dict[str, Any]) -> UUID:
-    """Insert a comment and return its id."""
-    comment = Comment(**values)
+def insert(comment: Comment) -> None:
+    """Insert a comment."""
     db.session().add(comment)
     db.session().flush()
-    return comment.id
 
 
-def lock(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, UUID, datetime | None, int] | None:
+def lock(tag_set_id: UUID, comment_id: UUID) -> LockedComment | None:
     """Lock a comment on a tag set and return it, or None if it does not exist."""
-    statement = select(
-        Comment.id, Comment.thread_id, Comment.author_id, Comment.resolved_at, Comment.revision
-    ).where(Comment.tag_set_id == tag_set_id, Comment.id == comment_id)
-    return db.session().execute(statement.with_for_update(key_share=True)).one_or_none()
+    statement = select(*db.build_columns(LockedComment._fields, Comment)).where(
+        Comment.tag_set_id == tag_set_id, Comment.id == comment_id
+    )
+    return db.find_row(LockedComment, statement.with_for_update(key_share=True))
 
 
 def resolve(comment_id: UUID, *, by: UUID) -> None:

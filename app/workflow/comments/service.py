@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, Select
+from sqlalchemy import Select
 
 from app.identity.audit import service as audit
 from app.kit import errors, events
@@ -13,6 +13,8 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.comments import emitted_events, queries
+from app.workflow.comments.models import TagSetComment
+from app.workflow.comments.queries import CommentRow
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import reading as tag_sets
 
@@ -36,7 +38,7 @@ def create(
     field: str | None = None,
     parent_id: UUID | None = None,
     mentions: Sequence[UUID] = (),
-) -> Row[Any]:
+) -> CommentRow:
     """Create a comment that starts a new thread or, if `parent_id` is set, replies to a comment.
 
     A reply has the same field as its thread, and reopens a resolved thread. Raises 404 if the
@@ -50,32 +52,32 @@ def create(
         _check_field(tag_set, field)
     else:
         thread_id, field = _get_thread(tag_set_id, parent_id, field)
-    values = {
-        "id": comment_id,
-        "tag_set_id": tag_set_id,
-        "thread_id": thread_id,
-        "parent_id": parent_id,
-        "author_id": caller.user_id,
-        "field": field,
-        "body": body,
-        "mentions": _check_mentions(tag_set, mentions, caller),
-    }
+    comment = TagSetComment(
+        id=comment_id,
+        tag_set_id=tag_set_id,
+        thread_id=thread_id,
+        parent_id=parent_id,
+        author_id=caller.user_id,
+        field=field,
+        body=body,
+        mentions=_check_mentions(tag_set, mentions, caller),
+    )
     if not queries.increment_comment_count(tag_set_id):
         raise errors.not_found()
-    queries.insert(values)
+    queries.insert(comment)
     if parent_id is not None:
         queries.reopen(thread_id)
-    _emit_commented(tag_set.artifact_id, values)
+    _emit_commented(tag_set.artifact_id, comment)
     return queries.get(comment_id)
 
 
-def _emit_commented(artifact_id: UUID, comment: dict[str, Any]) -> None:
+def _emit_commented(artifact_id: UUID, comment: TagSetComment) -> None:
     payload: emitted_events.CommentedPayload = {
-        "tag_set_id": comment["tag_set_id"],
+        "tag_set_id": comment.tag_set_id,
         "artifact_id": artifact_id,
-        "comment_id": comment["id"],
-        "author_id": comment["author_id"],
-        "mentions": comment["mentions"],
+        "comment_id": comment.id,
+        "author_id": comment.author_id,
+        "mentions": comment.mentions,
     }
     events.emit(emitted_events.COMMENTED, payload)
 
@@ -129,7 +131,7 @@ def select_actions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
 
 def resolve(
     tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None
-) -> Row[Any]:
+) -> CommentRow:
     """Mark a thread as resolved; do nothing if it is already resolved.
 
     `comment_id` is the id of the first comment in the thread. The comment's author, the tag set's

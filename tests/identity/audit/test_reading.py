@@ -145,7 +145,7 @@ def test_a_followed_log_shows_entries_that_are_committed_late_once(
     follower = AuditFollower(org.slug)
     with org.app.app_context():
         write(1, "0 seconds")
-        assert [entry["action"] for entry in follower.start(1)] == ["followed"]
+        assert [entry.action for entry in follower.start(1)] == ["followed"]
         for count, age in ((1, "2 minutes"), (600, "0 seconds"), (0, "0 seconds")):
             write(count, age)
             assert len(follower.read_new()) == count

@@ -1,11 +1,9 @@
 """Read access to export jobs, their files and their audit trail."""
 
 from dataclasses import replace
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.delivery.exports import emitted_events
 from app.delivery.exports.models import Export, ExportStatus
@@ -24,6 +22,20 @@ RANGE_REQUESTS_PERIOD = timedelta(hours=1)
 list_exports = records.list_exports
 
 
+class ExportAuditEntry(NamedTuple):
+    """An audit entry about the export job `job_id`."""
+
+    id: UUID
+    at: datetime
+    actor: dict[str, Any]
+    action: str
+    job_id: UUID
+    format: str
+    changes: dict[str, Any]
+    request_id: str | None
+    ip_address: str | None
+
+
 def get(export_id: UUID) -> Export:
     """Return the export with this id. Raises 404 if the current organization has no such export."""
     return errors.require_found(records.get(export_id))
@@ -34,13 +46,21 @@ def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filte
     if job_id is not None:
         filters["target_id"] = job_id
     entries = audit.list_entries(page, {**filters, "target_type": "exports"})
-    return replace(entries, items=[_build_audit_entry(entry) for entry in entries.items])
-
-
-def _build_audit_entry(entry: Row[Any]) -> dict[str, Any]:
-    values = entry._asdict()
-    target = values.pop("target")
-    return {**values, "job_id": target["id"], "format": target["label"]}
+    items = [
+        ExportAuditEntry(
+            id=entry.id,
+            at=entry.at,
+            actor=entry.actor,
+            action=entry.action,
+            job_id=entry.target["id"],
+            format=entry.target["label"],
+            changes=entry.changes,
+            request_id=entry.request_id,
+            ip_address=entry.ip_address,
+        )
+        for entry in entries.items
+    ]
+    return replace(entries, items=items)
 
 
 def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:

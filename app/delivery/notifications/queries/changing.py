@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, case, delete, func, null, select, text, true, update
+from sqlalchemy import ColumnElement, case, delete, func, null, select, text, true, update
 
 from app.delivery.notifications.models import Notification
-from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
+from app.delivery.notifications.queries.listing import COLUMNS, NotificationRow, NotificationScope
 from app.kit import db
 
 BATCH_SIZE = 5000
@@ -52,7 +52,7 @@ class Edge(NamedTuple):
 
 def set_read(
     notification_id: UUID, scope: NotificationScope, *, read: bool, seen_count: int | None
-) -> Row[*tuple[Any, ...]] | None:
+) -> NotificationRow | None:
     """Mark a notification in the scope as read or unread; return the notification, or None.
 
     Returns None if the notification is not in the scope. If `seen_count` is not None, a
@@ -68,7 +68,8 @@ def set_read(
         .values(read_at=read_at, updated_at=func.now())
         .returning(*COLUMNS)
     )
-    return db.execute_bulk(statement).first()
+    row = db.execute_bulk(statement).first()
+    return None if row is None else scope.build_row(row)
 
 
 def delete_notification(

@@ -4,7 +4,8 @@ Callers must use `tenancy.across_organizations`. Every statement filters by pers
 organizations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -37,20 +38,8 @@ from app.kit.pagination import (
     build_period_conditions,
     paginate,
 )
-from app.kit.periods import Column, get_created_bounds
+from app.kit.periods import get_created_bounds
 
-COLUMNS: tuple[Column, ...] = (
-    Notification.id,
-    Notification.organization_id,
-    Notification.kind,
-    Notification.title,
-    Notification.body,
-    Notification.link,
-    Notification.count.label("event_count"),
-    Notification.read_at,
-    Notification.created_at,
-    Notification.updated_at,
-)
 _LIST_ORGANIZATIONS = text(
     """
     SELECT organizations.id, organizations.slug, organizations.name
@@ -81,12 +70,46 @@ class VisibleOrganization(NamedTuple):
     name: str
 
 
+class NotificationRow(NamedTuple):
+    """A notification and its organization; `event_count` is the number of its events."""
+
+    organization: VisibleOrganization
+    id: UUID
+    kind: str
+    title: str
+    body: str
+    link: str | None
+    event_count: int
+    read_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+COLUMNS = (
+    Notification.organization_id,
+    *db.build_columns(NotificationRow._fields[1:], Notification, event_count=Notification.count),
+)
+
+
 class NotificationScope(NamedTuple):
-    """Selects a person's notifications by organization, and by type if `kind` is not None."""
+    """Selects a person's notifications by organization, and by type if `kind` is not None.
+
+    `organizations` maps the ids of the organizations to the organizations.
+    """
 
     user_id: UUID
-    organization_ids: Sequence[UUID]
+    organizations: Mapping[UUID, VisibleOrganization]
     kind: str | None
+
+    @property
+    def organization_ids(self) -> list[UUID]:
+        """Return the ids of the organizations."""
+        return list(self.organizations)
+
+    def build_row(self, columns: Sequence[Any]) -> NotificationRow:
+        """Build a notification from a row that begins with `COLUMNS`."""
+        organization_id, *values = columns[: len(COLUMNS)]
+        return NotificationRow._make([self.organizations[organization_id], *values])
 
     def build_conditions(self) -> list[ColumnElement[bool]]:
         """Build the conditions for notifications in the scope that the application shows."""
@@ -111,10 +134,10 @@ def list_organizations(user_id: UUID, *, organization_id: UUID | None) -> list[V
 def list_notifications(
     page: PageRequest, scope: NotificationScope, filters: NotificationFilters
 ) -> Page:
-    """Return a page of the notifications in a scope, as rows of COLUMNS."""
+    """Return a page of the notifications in a scope, as `NotificationRow`s."""
     period = get_created_bounds(filters)
     unread = filters.get("unread")
-    return paginate(
+    rows = paginate(
         select(*COLUMNS).where(Notification.organization_id.in_(scope.organization_ids)),
         page,
         sorts={"created_at": Notification.created_at},
@@ -122,6 +145,7 @@ def list_notifications(
         total=_build_total(scope, period, unread=unread),
         keys=[_build_keys(scope, period, unread=unread)],
     )
+    return replace(rows, items=list(map(scope.build_row, rows.items)))
 
 
 def _build_total(

@@ -26,7 +26,12 @@ from sqlalchemy import (
 
 from app.delivery.notifications.counters import NOTIFICATIONS
 from app.delivery.notifications.models import Notification
-from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope, select_branches
+from app.delivery.notifications.queries.listing import (
+    COLUMNS,
+    NotificationRow,
+    NotificationScope,
+    select_branches,
+)
 from app.kit import counters
 from app.kit.counters.sql import Parameter
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
@@ -94,14 +99,14 @@ _COUNT = Prepared.from_select(
 
 
 def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | None = None) -> Page:
-    """Return the first page of the notifications in a scope, as rows of COLUMNS.
+    """Return the first page of the notifications in a scope, as `NotificationRow`s.
 
     `scope.kind` must be None.
     """
     states = [True, False] if unread is None else [unread]
     branches = [(id_, state) for id_ in scope.organization_ids for state in states]
 
-    def fetch(edge: PageStart) -> tuple[list[Any], int]:
+    def fetch(edge: PageStart) -> tuple[list[NotificationRow], int]:
         rows = _LIST.all(
             *_build_parameters(scope, states),
             str(scope.user_id),
@@ -110,7 +115,7 @@ def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | N
             edge.limit,
         )
         # The page and the total are from the same snapshot, so an empty page means a total of 0.
-        return rows, int(rows[0].page_total) if rows else 0
+        return list(map(scope.build_row, rows)), int(rows[0].page_total) if rows else 0
 
     return paginate_rows(page, {"created_at": datetime, "id": UUID}, fetch)
 

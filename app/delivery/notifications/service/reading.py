@@ -4,31 +4,20 @@ A session that is limited to one organization sees only the notifications of tha
 because the organization's identity provider must not learn about other organizations.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Unpack
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.delivery.notifications.queries import changing, listing, newest
 from app.delivery.notifications.queries.listing import (
     NotificationFilters,
+    NotificationRow,
     NotificationScope,
-    VisibleOrganization,
 )
 from app.kit import db, errors, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 
 _REASON = "a person's notifications span organizations"
-
-
-class _Inbox(NamedTuple):
-    """The organizations whose notifications the caller can see, and the scope for queries."""
-
-    organizations: Mapping[UUID, VisibleOrganization]
-    scope: NotificationScope
 
 
 def list_notifications(
@@ -44,31 +33,29 @@ def list_notifications(
     """
     is_first = page.cursor is None and page.sort == newest.SORT and set(filters) <= {"unread"}
     with tenancy.across_organizations(reason=_REASON):
-        inbox = _open_inbox(caller, kind)
+        scope = _build_scope(caller, kind)
         if is_first and kind is None:
-            result = newest.list_newest(page, inbox.scope, unread=filters.get("unread"))
-        else:
-            result = listing.list_notifications(page, inbox.scope, filters)
-    return replace(result, items=[_build_response(row, inbox) for row in result.items])
+            return newest.list_newest(page, scope, unread=filters.get("unread"))
+        return listing.list_notifications(page, scope, filters)
 
 
 def count_unread(caller: Caller) -> dict[str, int]:
     """Return the number of the caller's unread notifications: {"unread": number}."""
     with tenancy.across_organizations(reason=_REASON):
-        return {"unread": newest.count_unread(_open_inbox(caller).scope)}
+        return {"unread": newest.count_unread(_build_scope(caller))}
 
 
 def set_read(
     caller: Caller, notification_id: UUID, *, read: bool, seen_count: int | None = None
-) -> dict[str, Any]:
+) -> NotificationRow:
     """Mark a notification as read or unread, and return it. Raises 404 if it does not exist.
 
     If `seen_count` is not None, a notification with more events is not marked as read.
     """
     with tenancy.across_organizations(reason=_REASON):
-        inbox = _open_inbox(caller)
-        row = changing.set_read(notification_id, inbox.scope, read=read, seen_count=seen_count)
-    return _build_response(errors.require_found(row), inbox)
+        scope = _build_scope(caller)
+        row = changing.set_read(notification_id, scope, read=read, seen_count=seen_count)
+    return errors.require_found(row)
 
 
 def mark_all_as_read(caller: Caller) -> dict[str, int]:
@@ -80,7 +67,7 @@ def mark_all_as_read(caller: Caller) -> dict[str, int]:
     """
     marked_count = 0
     with tenancy.across_organizations(reason=_REASON):
-        scope = _open_inbox(caller).scope
+        scope = _build_scope(caller)
         for organization_id in scope.organization_ids:
             edge, changed_count = changing.mark_batch_as_read(scope, organization_id, None)
             while edge is not None:
@@ -97,7 +84,7 @@ def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = No
     events, raises 409 `stale_precondition` with their number as `details.count`.
     """
     with tenancy.across_organizations(reason=_REASON):
-        scope = _open_inbox(caller).scope
+        scope = _build_scope(caller)
         if changing.delete_notification(notification_id, scope, seen_count=seen_count):
             return
         count = errors.require_found(changing.get_count(notification_id, scope))
@@ -105,14 +92,9 @@ def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = No
     raise errors.ApiError("stale_precondition", message, details={"count": count})
 
 
-def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
+def _build_scope(caller: Caller, kind: str | None = None) -> NotificationScope:
     organizations = listing.list_organizations(
         caller.user_id, organization_id=caller.only_organization_id
     )
     by_id = {organization.id: organization for organization in organizations}
-    return _Inbox(by_id, NotificationScope(caller.user_id, list(by_id), kind))
-
-
-def _build_response(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:
-    organization = inbox.organizations[row.organization_id]
-    return {**row._asdict(), "organization": organization._asdict(), "count": row.event_count}
+    return NotificationScope(caller.user_id, by_id, kind)

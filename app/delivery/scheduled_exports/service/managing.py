@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
 from app.delivery.exports.service import creating
@@ -13,7 +13,7 @@ from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.queries.records import ScheduledExportFilters
 from app.delivery.scheduled_exports.queries.runs import RunRecord
 from app.delivery.scheduled_exports.service import destinations, periods
-from app.delivery.scheduled_exports.service.describing import build_run_response
+from app.delivery.scheduled_exports.service.describing import RunDetails, build_run_response
 from app.engines.formats import FORMATS
 from app.identity.organizations import service as organizations
 from app.kit import cron, db, errors, locales, tenancy, typed_settings, url_queries
@@ -21,6 +21,37 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.typed_settings import ValidatedSettings
 
 MIN_INTERVAL = timedelta(minutes=15)
+
+
+class StoredDestination(NamedTuple):
+    """The destination of a scheduled export, with the names of its hidden settings."""
+
+    kind: str
+    settings: dict[str, Any]
+    stored_secrets: list[str]
+
+
+class ScheduledExportDetails(NamedTuple):
+    """A scheduled export with its last run, and without secrets."""
+
+    id: UUID
+    name: str
+    format: str
+    filter: dict[str, Any]
+    options: dict[str, Any]
+    include: dict[str, Any]
+    cron: str
+    time_zone: str
+    mode: str
+    paused: bool
+    next_run_at: datetime | None
+    exported_until: datetime | None
+    created_by: UUID | None
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    destination: StoredDestination
+    last_run: RunDetails | None
 
 
 def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExportFilters]) -> Page:
@@ -33,7 +64,7 @@ def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExpo
     )
 
 
-def get(export_id: UUID) -> dict[str, Any]:
+def get(export_id: UUID) -> ScheduledExportDetails:
     """Return a scheduled export with its last run. Raises 404 if it does not exist."""
     export = errors.require_found(records.get(export_id))
     return _build_response(export, runs.list_latest_runs([export_id]).get(export_id))
@@ -49,7 +80,7 @@ def create(
     paused: bool = False,
     created_by: UUID | None,
     **parameters: Unpack[ExportParameters],
-) -> dict[str, Any]:
+) -> ScheduledExportDetails:
     """Create a scheduled export and return it. Raises 400 if the request is invalid."""
     export = ScheduledExport(
         organization_id=tenancy.current_organization_id(), created_by=created_by
@@ -65,7 +96,7 @@ def create(
     return get(export.id)
 
 
-def update(export_id: UUID, *, revision: int | None, **changes: object) -> dict[str, Any]:
+def update(export_id: UUID, *, revision: int | None, **changes: object) -> ScheduledExportDetails:
     """Update the given properties of a scheduled export, and return it.
 
     `destination` replaces the current destination. If it contains no secrets, the stored secrets
@@ -202,15 +233,13 @@ def _set_next_run(export: ScheduledExport) -> None:
     export.next_run_at = None if export.paused else next_run_at
 
 
-def _build_response(export: ScheduledExport, latest_run: RunRecord | None) -> dict[str, Any]:
-    values = {
-        column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
-    }
+def _build_response(
+    export: ScheduledExport, latest_run: RunRecord | None
+) -> ScheduledExportDetails:
+    values = {name: getattr(export, name) for name in ScheduledExportDetails._fields[:-2]}
     visible_settings = url_queries.build_visible_settings(export.settings, export.stored_secrets)
-    destination = {
-        "kind": export.destination,
-        "settings": visible_settings.settings,
-        "stored_secrets": visible_settings.hidden_names,
-    }
+    destination = StoredDestination(
+        export.destination, visible_settings.settings, visible_settings.hidden_names
+    )
     last_run = None if latest_run is None else build_run_response(*latest_run)
-    return {**values, "destination": destination, "last_run": last_run}
+    return ScheduledExportDetails(**values, destination=destination, last_run=last_run)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Unpack
 from uuid import UUID
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -10,7 +10,7 @@ from app.delivery.exports.service import creating
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport, ScheduledRun, Trigger
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.queries.runs import RunRecord
-from app.delivery.scheduled_exports.service.describing import build_run_response
+from app.delivery.scheduled_exports.service.describing import RunDetails, build_run_response
 from app.delivery.scheduled_exports.service.periods import build_run_filter
 from app.kit import cron, db, errors, tenancy
 from app.kit.errors import ApiError
@@ -35,7 +35,7 @@ def list_runs(export_id: UUID, *, page: PageRequest, **filters: Unpack[CreatedFi
     )
 
 
-def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None) -> dict[str, Any]:
+def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None) -> RunDetails:
     """Run a scheduled export now, even if it is paused, and return the run.
 
     Raises 404 if the scheduled export does not exist, and 409 `conflict` with `details.job_id` if

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, Text, cast, func, null, select
+from sqlalchemy import Text, cast, func, null, select
 
 from app.documents.artifacts.models.documents import Artifact
 from app.engines.fields import Tag
@@ -116,21 +116,40 @@ def count_labeled_artifacts() -> int:
     return int(db.session().execute(_ARTIFACT_COUNT).scalar_one())
 
 
+class _ArtifactRow(NamedTuple):
+    """The columns of an artifact that its history contains."""
+
+    id: UUID
+    schema_id: UUID | None
+    gold: bool
+
+
+class _RevisionRow(NamedTuple):
+    """A revision of a tag set; `tags` is None if the tags were not loaded."""
+
+    tag_set_id: UUID
+    kind: str
+    author_id: UUID | None
+    created_at: datetime
+    tags: list[Tag] | None
+
+
 def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
     """Yield the artifacts that exist, with the histories of their tag sets, in bounded memory."""
-    artifacts = db.session().execute(
-        select(Artifact.id, Artifact.schema_id, Artifact.gold)
+    statement = (
+        select(*db.build_columns(_ArtifactRow._fields, Artifact))
         .where(build_id_condition(Artifact.id, artifact_ids))
         .order_by(Artifact.id)
     )
+    artifacts = list(map(_ArtifactRow._make, db.session().execute(statement)))
     tag_sets: dict[UUID, list[TagSetHistory]] = defaultdict(list)
     for tag_set in _list_tag_sets(artifact_ids):
         tag_sets[tag_set.artifact_id].append(tag_set)
 
-    def get_size(artifact: Any) -> int:
+    def get_size(artifact: _ArtifactRow) -> int:
         return sum(tag_set.loaded_bytes for tag_set in tag_sets[artifact.id])
 
-    for chunk in split_by_size(artifacts.all(), get_size, CHUNK_BYTES):
+    for chunk in split_by_size(artifacts, get_size, CHUNK_BYTES):
         has_tags = sum(map(get_size, chunk)) <= MAX_BYTES
         yield from _load_chunk(chunk, tag_sets, has_tags=has_tags)
 
@@ -162,31 +181,25 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
 
 
 def _load_chunk(
-    artifacts: Sequence[Any], tag_sets: dict[UUID, list[TagSetHistory]], *, has_tags: bool
+    artifacts: Sequence[_ArtifactRow], tag_sets: dict[UUID, list[TagSetHistory]], *, has_tags: bool
 ) -> Iterator[DocumentHistory]:
     by_id = {tag_set.id: tag_set for artifact in artifacts for tag_set in tag_sets[artifact.id]}
-    for tag_set_id, kind, author_id, created_at, tags in _list_revisions(
-        list(by_id), has_tags=has_tags
-    ):
-        by_id[tag_set_id].revisions.append(Revision(kind, author_id, created_at, tags or []))
+    for row in _list_revisions(list(by_id), has_tags=has_tags):
+        revision = Revision(row.kind, row.author_id, row.created_at, row.tags or [])
+        by_id[row.tag_set_id].revisions.append(revision)
     for artifact in artifacts:
         histories = tag_sets.pop(artifact.id, [])
         yield DocumentHistory(artifact.id, artifact.schema_id, artifact.gold, histories, has_tags)
 
 
-def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Iterable[Any]:
+def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Iterable[_RevisionRow]:
     if not tag_set_ids:
         return []
-    statement: Select[Any] = (
-        select(
-            TagSetRevision.tag_set_id,
-            TagSetRevision.kind,
-            TagSetRevision.author_id,
-            TagSetRevision.created_at,
-            TagSetRevision.tags if has_tags else null(),
-        )
+    tags = TagSetRevision.tags if has_tags else null()
+    statement = (
+        select(*db.build_columns(_RevisionRow._fields, TagSetRevision, tags=tags))
         .where(build_id_condition(TagSetRevision.tag_set_id, tag_set_ids))
         .where(_IS_NOT_SAVE)
         .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
     )
-    return db.session().execute(statement)
+    return map(_RevisionRow._make, db.session().execute(statement))

@@ -167,7 +167,14 @@ def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
     return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED_SCHEMAS, values)]
 
 
-def get_people(user_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+class PersonName(NamedTuple):
+    """The id and name of a person."""
+
+    id: UUID
+    name: str
+
+
+def get_people(user_ids: Collection[str]) -> dict[str, PersonName]:
     """Return the id and name of each person who still exists, by user id as text."""
     statement = select(User.id, User.name).where(User.id.in_([UUID(key) for key in user_ids]))
-    return {str(row.id): row._asdict() for row in db.session().execute(statement)}
+    return {str(row.id): PersonName._make(row) for row in db.session().execute(statement)}

@@ -1,12 +1,13 @@
 """SQL queries that read, lock and update connectors."""
 
-from datetime import timedelta
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    Row,
     Select,
     case,
     exists,
@@ -27,13 +28,40 @@ from app.kit.tenancy import build_join
 PROGRESS_PERIOD = timedelta(hours=2)
 """The time within which a crawl records a batch or a position if it makes progress."""
 _ACTIVE_STATUS = "active"
-_JOB_COLUMNS = (
-    IngestionJob.status.label("job_status"),
-    func.coalesce(IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at).label(
-        "job_at"
-    ),
-    case((IngestionJob.status.in_(ACTIVE_STATUSES), IngestionJob.cursor)).label("cursor"),
+_CRAWLED_AT = func.coalesce(
+    IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at
 )
+
+
+class LastCrawl(NamedTuple):
+    """The last crawl of a connector."""
+
+    job_id: UUID
+    status: str
+    at: datetime
+
+
+class ConnectorRow(NamedTuple):
+    """A connector with its last crawl. `cursor` is None unless the crawl is active."""
+
+    id: UUID
+    name: str
+    type: str
+    settings: dict[str, Any]
+    stored_secrets: list[str]
+    schema_id: UUID | None
+    enabled: bool
+    schedule: str | None
+    next_crawl_at: datetime | None
+    include_patterns: list[str]
+    exclude_patterns: list[str]
+    open_alert_count: int
+    cursor: str | None
+    created_by: UUID | None
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    last_crawl: LastCrawl | None
 
 
 class ConnectorFilters(CreatedFilters, total=False):
@@ -45,21 +73,36 @@ class ConnectorFilters(CreatedFilters, total=False):
 
 def _select_connectors() -> Select[Any]:
     """Select connectors with their last crawl."""
-    return select(*Connector.__table__.columns, *_JOB_COLUMNS).outerjoin(
-        IngestionJob, build_join(Connector.last_job_id, IngestionJob)
+    cursor = case((IngestionJob.status.in_(ACTIVE_STATUSES), IngestionJob.cursor))
+    columns = db.build_columns(ConnectorRow._fields[:-1], Connector, cursor=cursor)
+    crawl_columns = (Connector.last_job_id, IngestionJob.status, _CRAWLED_AT.label("crawled_at"))
+    return (
+        select(*columns, *crawl_columns)
+        .select_from(Connector)
+        .outerjoin(IngestionJob, build_join(Connector.last_job_id, IngestionJob))
     )
 
 
+def _build_row(columns: Iterable[Any]) -> ConnectorRow:
+    *values, job_id, status, crawled_at = columns
+    last_crawl = None if status is None else LastCrawl(job_id, status, crawled_at)
+    return ConnectorRow._make([*values, last_crawl])
+
+
 def list_connectors(page: PageRequest, filters: ConnectorFilters) -> Page:
-    """Return a page of connectors that match the filters, as rows with their last crawls."""
+    """Return a page of connectors that match the filters, as `ConnectorRow`s."""
     conditions = build_filter_conditions(Connector, filters)
     sorts = {"created_at": Connector.created_at, "name": Connector.name}
-    return paginate(_select_connectors().where(*conditions), page, sorts=sorts, unique=Connector.id)
+    statement = _select_connectors().where(*conditions)
+    rows = paginate(statement, page, sorts=sorts, unique=Connector.id)
+    return replace(rows, items=list(map(_build_row, rows.items)))
 
 
-def read(connector_id: UUID) -> Row[Any] | None:
-    """Return a connector with its last crawl as a row, or None if it does not exist."""
-    return db.session().execute(_select_connectors().where(Connector.id == connector_id)).first()
+def read(connector_id: UUID) -> ConnectorRow | None:
+    """Return a connector with its last crawl, or None if it does not exist."""
+    statement = _select_connectors().where(Connector.id == connector_id)
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else _build_row(row)
 
 
 def get(connector_id: UUID) -> Connector | None:

@@ -5,13 +5,11 @@ from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.engines.sources.model import SourceType
 from app.engines.sources.registry import TYPES
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
-from app.intake.connectors.queries.records import ConnectorFilters
+from app.intake.connectors.queries.records import ConnectorFilters, ConnectorRow
 from app.intake.connectors.service import alerts
 from app.intake.connectors.service.globs import MAX_PATTERN_LENGTH, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import (
@@ -47,7 +45,7 @@ class ConnectorProperties(TypedDict, total=False):
 def list_connectors(*, page: PageRequest, **filters: Unpack[ConnectorFilters]) -> Page:
     """Return a page of connectors that match the filters, each with its last crawl."""
     rows = records.list_connectors(page, filters)
-    return replace(rows, items=[_build_response(row) for row in rows.items])
+    return replace(rows, items=list(map(_hide_secrets, rows.items)))
 
 
 def list_types(*, page: PageRequest) -> Page:
@@ -72,10 +70,10 @@ def _check_type(name: str) -> SourceType:
     return types[name]
 
 
-def get(connector_id: UUID) -> dict[str, Any]:
+def get(connector_id: UUID) -> ConnectorRow:
     """Return a connector with its last crawl, and the names of its secrets. Raises 404."""
     db.session().flush()
-    return _build_response(errors.require_found(records.read(connector_id)))
+    return _hide_secrets(errors.require_found(records.read(connector_id)))
 
 
 def create(
@@ -83,7 +81,7 @@ def create(
     type: str,  # noqa: A002 - the name of the property
     created_by: UUID | None,
     **properties: Unpack[ConnectorProperties],
-) -> dict[str, Any]:
+) -> ConnectorRow:
     """Create a connector and return it. `properties` must include `name` and `settings`.
 
     Raises 400 `validation_error` if a property is invalid, and 402 `plan_limit_reached` if the plan
@@ -101,7 +99,7 @@ def create(
 
 def update(
     connector_id: UUID, *, revision: int | None, **changes: Unpack[ConnectorProperties]
-) -> dict[str, Any]:
+) -> ConnectorRow:
     """Update those properties of a connector that are in `changes`, and return the connector.
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
@@ -202,21 +200,8 @@ def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
     return list(dict.fromkeys(patterns))
 
 
-def _build_response(row: Row[Any]) -> dict[str, Any]:
-    values = row._asdict()
-    last_crawl = None
-    if values["job_status"] is not None:
-        last_crawl = {
-            "job_id": values["last_job_id"],
-            "at": values["job_at"],
-            "status": values["job_status"],
-        }
-    visible_settings = url_queries.build_visible_settings(
-        values["settings"], values["stored_secrets"]
+def _hide_secrets(row: ConnectorRow) -> ConnectorRow:
+    visible_settings = url_queries.build_visible_settings(row.settings, row.stored_secrets)
+    return row._replace(
+        settings=visible_settings.settings, stored_secrets=visible_settings.hidden_names
     )
-    return {
-        **values,
-        "settings": visible_settings.settings,
-        "stored_secrets": visible_settings.hidden_names,
-        "last_crawl": last_crawl,
-    }

@@ -9,8 +9,9 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
+from datetime import datetime
 from time import thread_time
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source, SourceEntry
@@ -47,33 +48,56 @@ _probing_organization_ids: set[UUID] = set()
 Entries = list[SourceEntry]
 
 
-def test(connector_id: UUID) -> dict[str, Any]:
+class BrowsedEntry(NamedTuple):
+    """A folder or document in a source; `included` tells whether a crawl would read it."""
+
+    path: str
+    name: str
+    is_folder: bool
+    size_bytes: int | None
+    modified_at: datetime | None
+    included: bool
+
+
+class BrowsedFolder(NamedTuple):
+    """The first entries of a folder in a source."""
+
+    path: str
+    entries: list[BrowsedEntry]
+
+
+class ProbeResult(NamedTuple):
+    """The result of a connector test: the first entries of the source, or the error."""
+
+    ok: bool
+    error: HostError | None
+    entries: list[BrowsedEntry]
+
+
+def test(connector_id: UUID) -> ProbeResult:
     """Test a connector: connect to its source, and list the source's first entries.
 
-    Returns a dictionary with `ok`, `error` and `entries`. `ok` is true if the test succeeded. If
-    the source cannot be read, `error` has the `kind` and `message` of the error. Raises 404, and
-    503 while too many sources are being tested or browsed.
+    Raises 404, and 503 while too many sources are being tested or browsed.
     """
     connector = errors.require_found(records.get(connector_id))
     try:
         entries = _list_entries(connector, "", TEST_ENTRY_COUNT)
     except HostError as problem:
-        error = {"kind": problem.kind.value, "message": problem.message}
-        return {"ok": False, "error": error, "entries": []}
-    return {"ok": True, "error": None, "entries": entries}
+        return ProbeResult(ok=False, error=problem, entries=[])
+    return ProbeResult(ok=True, error=None, entries=entries)
 
 
-def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
-    """Browse a folder in a source, and return a dictionary with `path` and `entries`.
+def browse(connector_id: UUID, *, path: str, limit: int) -> BrowsedFolder:
+    """Browse a folder in a source, and return its first entries, at most `limit`.
 
-    `entries` has at most `limit` entries. Raises 404 if the connector does not exist, and 503 while
+    Raises 404 if the connector does not exist, and 503 while
     too many sources are being tested or browsed. If the source cannot be read, raises 409
     `conflict` with the kind of the error as `details.kind`. If the folder does not exist, this
     error is for the field `path`.
     """
     connector = errors.require_found(records.get(connector_id))
     try:
-        return {"path": path, "entries": _list_entries(connector, path, limit)}
+        return BrowsedFolder(path, _list_entries(connector, path, limit))
     except HostError as problem:
         is_path_missing = bool(path) and problem.kind == HostErrorKind.NOT_FOUND
         raise errors.ApiError(
@@ -84,7 +108,7 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
         ) from None
 
 
-def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str, Any]]:
+def _list_entries(connector: Connector, path: str, limit: int) -> list[BrowsedEntry]:
     patterns = PathPatterns(list(connector.include_patterns), list(connector.exclude_patterns))
     target, organization_id = read_target(connector), connector.organization_id
     # The host may be slow, so no transaction stays open during the probe.
@@ -166,7 +190,7 @@ def _build_busy_error() -> errors.ApiError:
     return errors.busy(message, retry_after=_RETRY_AFTER_SECONDS)
 
 
-def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[str, Any]]:
+def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[BrowsedEntry]:
     ends_at = thread_time() + MATCH_SECONDS
     for entry in entries:
         yield _build_entry(entry, patterns)
@@ -175,14 +199,14 @@ def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[st
             raise HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
-def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
+def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> BrowsedEntry:
     size = entry.size if entry.size is not None and 0 <= entry.size <= MAX_SIZE_BYTES else None
     is_size_allowed = (entry.size or 0) <= container.settings().max_upload_bytes
-    return {
-        "path": entry.path,
-        "name": entry.path.rpartition("/")[2],
-        "is_folder": entry.is_folder,
-        "size_bytes": size,
-        "modified_at": entry.modified_at,
-        "included": not entry.is_folder and is_size_allowed and patterns.is_included(entry.path),
-    }
+    return BrowsedEntry(
+        path=entry.path,
+        name=entry.path.rpartition("/")[2],
+        is_folder=entry.is_folder,
+        size_bytes=size,
+        modified_at=entry.modified_at,
+        included=not entry.is_folder and is_size_allowed and patterns.is_included(entry.path),
+    )

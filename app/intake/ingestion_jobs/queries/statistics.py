@@ -1,7 +1,9 @@
 """SQL queries for statistics about ingestion jobs."""
 
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
 
 from sqlalchemy import text
 
@@ -34,7 +36,26 @@ _STATISTICS = text(
 )
 
 
-def read_statistics(created_after: datetime, created_before: datetime) -> list[dict[str, Any]]:
+class StatisticsRow(NamedTuple):
+    """The statistics of a group of jobs. `seconds` is the sum of their durations."""
+
+    day: date | None
+    kind: str | None
+    connector_id: UUID | None
+    is_day: bool
+    is_kind: bool
+    is_connector: bool
+    jobs: int
+    failed_jobs: int
+    found: Decimal
+    created: Decimal
+    duplicate: Decimal
+    skipped: Decimal
+    failed: Decimal
+    seconds: Decimal
+
+
+def read_statistics(created_after: datetime, created_before: datetime) -> list[StatisticsRow]:
     """Return statistics about the jobs created in a period.
 
     There is one row for all jobs, and one row for each day, for each `kind` and for each connector.
@@ -45,4 +66,4 @@ def read_statistics(created_after: datetime, created_before: datetime) -> list[d
         "created_after": created_after,
         "created_before": created_before,
     }
-    return [dict(row) for row in db.session().execute(_STATISTICS, values).mappings()]
+    return [StatisticsRow._make(row) for row in db.session().execute(_STATISTICS, values)]
