@@ -1,6 +1,6 @@
 """Password resets, password changes and email address changes."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from app.identity.auth import attempts, links, password_policy, ports, service
