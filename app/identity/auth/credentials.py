@@ -4,7 +4,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.identity.auth import attempts, links, password_policy, ports, service
-from app.identity.auth.service import Client, LoginResponse
+from app.identity.auth.responses import LoginResponse
+from app.identity.auth.service import Client
 from app.identity.users import addresses, passwords
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from app.identity.auth import attempts, links, password_policy, ports, queries
 from app.identity.auth.models import Session
+from app.identity.auth.responses import KeySummary, LoginResponse, SessionInfo
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
-from app.identity.organizations.queries import OrganizationRole
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import Person, User
@@ -27,34 +27,6 @@ class Client(NamedTuple):
 
     ip_address: str | None
     user_agent: str | None
-
-
-class LoginResponse(NamedTuple):
-    """An access token, with the user and the user's organizations; `expires_in` is in seconds."""
-
-    access_token: str
-    expires_in: int
-    user: Person
-    organizations: list[OrganizationRole]
-    token_type: str = "bearer"  # noqa: S105 - a scheme, not a password
-
-
-class KeySummary(NamedTuple):
-    """The API key that authenticated a request."""
-
-    id: UUID
-    name: str
-    read_only: bool
-
-
-class SessionInfo(NamedTuple):
-    """The caller's user and organizations, and the session or API key of the request."""
-
-    user: Person
-    organizations: list[OrganizationRole]
-    session_id: UUID | None
-    api_key: KeySummary | None
-    expires_at: datetime | None
 
 
 def register(

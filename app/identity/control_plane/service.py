@@ -2,16 +2,21 @@
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypedDict
-from uuid import UUID
+from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.auth import credentials, links
 from app.identity.control_plane import queries
 from app.identity.control_plane.queries import OrganizationSummary
+from app.identity.control_plane.records import (
+    ManagedOrganization,
+    OrganizationDetails,
+    ProvisionedOrganization,
+    ProvisionedOwner,
+)
 from app.identity.organizations import emitted_events
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
@@ -41,47 +46,6 @@ LINK_LIFETIME = timedelta(days=7)
 
 Invitations have the same lifetime.
 """
-
-
-class ManagedOrganization(TypedDict):
-    """An organization in the format of the operator's API and commands."""
-
-    id: UUID
-    slug: str
-    name: str
-    status: str
-    plan: str
-    limits: dict[str, Any]
-    suspended_at: datetime | None
-    suspension_reason: str | None
-    created_at: datetime
-    updated_at: datetime
-    revision: int
-
-
-class OrganizationDetails(ManagedOrganization):
-    """An organization with its owners' addresses, member count, closing and erasure times."""
-
-    owners: list[str]
-    members: int
-    closed_at: datetime | None
-    erase_after: datetime | None
-    erased_at: datetime | None
-
-
-class ProvisionedOwner(TypedDict):
-    """The owner of a new organization; `created` is true if the account is new."""
-
-    id: UUID
-    email: str
-    name: str
-    created: bool
-
-
-class ProvisionedOrganization(ManagedOrganization):
-    """A new organization with its owner."""
-
-    owner: ProvisionedOwner
 
 
 def set_plan(

@@ -8,7 +8,8 @@ from uuid import UUID
 from app.identity.auth import credentials, password_policy
 from app.identity.auth import queries as session_queries
 from app.identity.auth import service as auth
-from app.identity.auth.service import Client, LoginResponse
+from app.identity.auth.responses import LoginResponse
+from app.identity.auth.service import Client
 from app.identity.invitations import queries
 from app.identity.invitations.models import Invitation
 from app.identity.invitations.queries import TokenInvitation
@@ -89,10 +90,9 @@ def accept(
         # Lock before any slow step: a concurrent request waits for this lock and then fails.
         if not queries.lock_open_invitation(hash_token(token)):
             raise _build_not_open_error(_find_open_invitation(token).status)
-        account = _find_account(invitation.email)
-        if account is not None:
-            user = account
-            response, caller = _authenticate(account, password, client, authorization)
+        user = _find_account(invitation.email)
+        if user is not None:
+            response, caller = _authenticate(user, password, client, authorization)
         elif authorization is not None:
             raise _build_wrong_account_error()
         else:

@@ -5,7 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.auth import service as auth
-from app.identity.auth.service import Client, LoginResponse
+from app.identity.auth.responses import LoginResponse
+from app.identity.auth.service import Client
 from app.identity.organizations import service as organizations
 from app.identity.sso import (
     accounts,
