@@ -165,6 +165,16 @@ def test_erasing_does_not_wait_if_nothing_can_be_billed(
     assert is_due(customer)
 
 
+@pytest.mark.usefixtures("_wait_for_long")
+def test_erasing_does_not_wait_for_months_before_the_first_closed_month(customer: Customer) -> None:
+    # No test closes a month before 1950. In February, the plan was free.
+    close_at(customer, "1950-01-11T00:00:00Z", "1950-02-21T00:00:00Z")
+    customer.add_plan_change("team", "1950-01-20T00:00:00Z", "free")
+    customer.sql("UPDATE organizations SET plan = 'free' WHERE id = :org")
+    customer.sql("DELETE FROM plan_changes WHERE changed_at > '2020-01-01'")
+    assert is_due(customer)
+
+
 def test_no_invoice_is_issued_once_the_erasure_has_begun(customer: Customer) -> None:
     customer.add_plan_change("free", "2001-03-16T12:00:00Z", "team")
     customer.sql("DELETE FROM billing_profiles WHERE organization_id = :org")
