@@ -63,6 +63,12 @@ def is_due(customer: Customer) -> bool:
         return customer.org.id in erasing.list_due_ids()
 
 
+def close_month(customer: Customer, month: str) -> None:
+    """Close a month without issuing its invoices, unless a test has already closed it."""
+    sql = "INSERT INTO billing_periods VALUES (:month, 1, now()) ON CONFLICT DO NOTHING"
+    customer.sql(sql, month=month)
+
+
 @pytest.fixture
 def _wait_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let organizations that were closed decades ago wait for their last invoice."""
@@ -100,7 +106,7 @@ def test_erasing_waits_for_the_last_invoice_and_its_files(
 @pytest.mark.usefixtures("_wait_for_long")
 def test_erasing_waits_for_a_failed_job_of_the_last_invoice(customer: Customer) -> None:
     close_at(customer, "2004-07-11T00:00:00Z", "2004-07-21T00:00:00Z")
-    customer.sql("INSERT INTO billing_periods VALUES ('2004-07', 1, now())")
+    close_month(customer, "2004-07")
     assert is_due(customer)
     fail = (
         "INSERT INTO jobs (id, organization_id, queue, function, args, status, due_at, finished_at)"
@@ -138,13 +144,15 @@ def test_erasing_waits_no_longer_than_ninety_days(customer: Customer) -> None:
 def test_erasing_does_not_wait_if_nothing_can_be_billed(
     customer: Customer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Open months before the first month that was ever closed do not count.
+    close_month(customer, "2004-05")
     close_at(customer, "2004-08-11T00:00:00Z", "2004-09-21T00:00:00Z")
     customer.add_plan_change("team", "2004-08-20T00:00:00Z", "free")
     customer.sql("UPDATE organizations SET plan = 'free' WHERE id = :org")
     customer.sql("DELETE FROM plan_changes WHERE changed_at > '2020-01-01'")
     # August, in which the plan had a price, is open.
     assert not is_due(customer)
-    customer.sql("INSERT INTO billing_periods VALUES ('2004-08', 1, now())")
+    close_month(customer, "2004-08")
     # In September, the plan was free.
     assert is_due(customer)
     customer.sql("UPDATE organizations SET plan = 'business' WHERE id = :org")
@@ -154,6 +162,16 @@ def test_erasing_does_not_wait_if_nothing_can_be_billed(
         patch.setattr(unbilled, "find_configuration", lambda: None)
         assert is_due(customer)
     customer.sql("UPDATE organizations SET erasure = '{}' WHERE id = :org")
+    assert is_due(customer)
+
+
+@pytest.mark.usefixtures("_wait_for_long")
+def test_erasing_does_not_wait_for_months_before_the_first_closed_month(customer: Customer) -> None:
+    # No test closes a month before 1950. In February, the plan was free.
+    close_at(customer, "1950-01-11T00:00:00Z", "1950-02-21T00:00:00Z")
+    customer.add_plan_change("team", "1950-01-20T00:00:00Z", "free")
+    customer.sql("UPDATE organizations SET plan = 'free' WHERE id = :org")
+    customer.sql("DELETE FROM plan_changes WHERE changed_at > '2020-01-01'")
     assert is_due(customer)
 
 

@@ -5,14 +5,27 @@ documents that the user may begin. A document is assigned to a user directly or 
 rules are the same as for claiming the next document (`claimable`), with one exception: a document
 that needs several tag sets is listed even while another user has claimed it.
 
-Documents that users have begun are read row by row. The documents that users may begin can be the
-whole backlog of a team, so they are counted without reading them: the counter `OFFERED` counts the
-assigned documents that still need tag sets. The documents among them that the user may not begin
-are read row by row and subtracted.
+Documents that users have begun are read row by row. OFFSET 0 makes the planner look up each of
+them. Otherwise, it would read all documents or skips for each draft, because it expects only few
+drafts.
+
+The documents that users may begin can be the whole backlog of a team, so they are counted without
+reading them: the counter `OFFERED` counts the assigned documents that still need tag sets. The
+documents among them that the user may not begin are read row by row and subtracted.
 """
 
 from app.documents.artifacts.models.documents import URGENCY, URGENT_AT
 from app.workflow.tag_sets import claimable
+
+
+def _hide_organization(sql: str) -> str:
+    """Replace the organization's id in `sql` with a subquery, so that the planner cannot see it.
+
+    For an organization that is newer than the statistics, the planner would expect a single row and
+    choose nested loops, which read all drafts and skips of the organization for each draft.
+    """
+    return sql.replace(":org", "(SELECT CAST(:org AS uuid))")
+
 
 PEOPLE_CTES = f"""
 people AS MATERIALIZED (
@@ -62,7 +75,7 @@ _NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(
 _NOT_SKIPPED = claimable.NOT_SKIPPED.format(
     organization=":org", user="{user}", artifact="work.artifact_id"
 )
-BEGUN_CTES = f"""
+BEGUN_CTES = _hide_organization(f"""
 begun AS MATERIALIZED (
     SELECT user_id, artifact_id, bool_or(claimed) AS claimed, max(since) AS since,
            (array_agg(tag_set_id) FILTER (WHERE tag_set_id IS NOT NULL))[1] AS tag_set_id,
@@ -85,13 +98,13 @@ begun AS MATERIALIZED (
            {URGENCY.format(of="document.")} AS urgency, document.due_at,
            {URGENT_AT.format(of="document.")} AS at
     FROM begun
-    JOIN artifacts document ON document.organization_id = :org
-     AND document.id = begun.artifact_id AND NOT document.archived
+    CROSS JOIN LATERAL (SELECT * FROM artifacts WHERE organization_id = :org
+        AND id = begun.artifact_id AND NOT archived OFFSET 0) AS document
     CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="begun.user_id")}) AS assignment
     LEFT JOIN user_schemas ON user_schemas.user_id = begun.user_id
      AND user_schemas.schema_id = document.schema_id
-    LEFT JOIN artifact_skips skip ON skip.organization_id = :org
-     AND skip.artifact_id = begun.artifact_id AND skip.user_id = begun.user_id
+    LEFT JOIN LATERAL (SELECT * FROM artifact_skips WHERE organization_id = :org
+        AND artifact_id = begun.artifact_id AND user_id = begun.user_id OFFSET 0) AS skip ON true
     WHERE claimed OR (
         since IS NOT NULL AND {claimable.LABELABLE.format(of="document.")}
         AND (skip.user_id IS NULL OR skip.created_at <= since)
@@ -103,7 +116,7 @@ begun AS MATERIALIZED (
         AND (assignment.by_name IS TRUE OR skip.user_id IS NULL)
     )
 )
-"""  # noqa: S608 - made of constants
+""")  # noqa: S608 - made of constants
 """Documents that users have begun or claimed (`begun`), and the part of these documents that is in
 the users' lists (`own`)."""
 
@@ -136,36 +149,37 @@ A document with several assignees is in the cells of each assignee, with the sam
 assignees, so that it is counted only once for each user.
 """
 
-NOT_ALLOWED_CTES = f"""
-candidates AS (
-    SELECT user_id, artifact_id FROM begun
-    UNION
-    SELECT assignee_ids.user_id, claimed.id
-    FROM artifacts claimed
-    JOIN artifact_assignees work ON work.organization_id = :org AND work.artifact_id = claimed.id
-    JOIN assignee_ids ON assignee_ids.assignee_id = work.assignee_id
-    WHERE claimed.organization_id = :org AND claimed.claim_user_id IS NOT NULL
-      AND claimed.claim_expires_at > now()
-    UNION
-    SELECT people.user_id, artifact_id
-    FROM people JOIN artifact_skips ON organization_id = :org
-     AND artifact_skips.user_id = people.user_id
+NOT_ALLOWED_CTES = _hide_organization(f"""
+candidates AS MATERIALIZED (
+    SELECT user_id, artifact_id, bool_or(is_begun) AS is_begun, bool_or(is_skipped) AS is_skipped
+    FROM (
+        SELECT user_id, artifact_id, true AS is_begun, false AS is_skipped FROM begun
+        UNION ALL
+        SELECT assignee_ids.user_id, claimed.id, false, false
+        FROM artifacts claimed
+        JOIN artifact_assignees work ON work.organization_id = :org
+         AND work.artifact_id = claimed.id
+        JOIN assignee_ids ON assignee_ids.assignee_id = work.assignee_id
+        WHERE claimed.organization_id = :org AND claimed.claim_user_id IS NOT NULL
+          AND claimed.claim_expires_at > now()
+        UNION ALL
+        SELECT people.user_id, artifact_id, false, true
+        FROM people JOIN artifact_skips ON organization_id = :org
+         AND artifact_skips.user_id = people.user_id
+    ) AS work
+    GROUP BY user_id, artifact_id
 ), documents AS MATERIALIZED (
-    SELECT candidates.user_id, document.id, document.schema_id, document.due_at,
-           document.labeled_by, document.reserved_for, document.claim_user_id,
-           document.claim_expires_at
+    SELECT candidates.*, document.id, document.schema_id, document.due_at, document.labeled_by,
+           document.reserved_for, document.claim_user_id, document.claim_expires_at
     FROM candidates
-    JOIN artifacts document ON document.organization_id = :org
-     AND document.id = candidates.artifact_id
+    CROSS JOIN LATERAL (SELECT * FROM artifacts WHERE organization_id = :org
+        AND id = candidates.artifact_id OFFSET 0) AS document
 ), not_allowed_counts AS (
     SELECT document.user_id, count(*) AS n
     FROM documents AS document
     CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="document.user_id")}) AS assignment
     JOIN user_schemas ON user_schemas.user_id = document.user_id
      AND user_schemas.schema_id = document.schema_id
-    LEFT JOIN begun ON begun.user_id = document.user_id AND begun.artifact_id = document.id
-    LEFT JOIN artifact_skips skip ON skip.organization_id = :org
-     AND skip.artifact_id = document.id AND skip.user_id = document.user_id
     WHERE assignment.by_name IS NOT NULL AND (assignment.by_name OR has_skills)
       AND array_position(document.labeled_by, document.user_id) IS NULL
       AND cardinality(document.labeled_by) + cardinality(document.reserved_for) < required_labels
@@ -173,18 +187,18 @@ candidates AS (
            OR NOT assignment.by_name AND assignment.team_id = :team_id)
       AND (CAST(:schema_id AS uuid) IS NULL OR document.schema_id = :schema_id)
       AND (CAST(:until AS timestamptz) IS NULL OR document.due_at <= :until)
-      AND (begun.user_id IS NOT NULL
+      AND (is_begun
            OR required_labels <= 1 AND NOT {_MAY_CLAIM.format(user="document.user_id")}
-           OR NOT assignment.by_name AND skip.user_id IS NOT NULL)
+           OR NOT assignment.by_name AND is_skipped)
     GROUP BY document.user_id
 )
-"""  # noqa: S608 - made of constants
+""")  # noqa: S608 - made of constants
 """The number of documents in `offered_counts` that users may not begin.
 
 Another user is working on the document, the user has skipped it, or the user has begun it and
 `own` counts it. The number of rows read depends on the documents in progress, not on the backlog.
-The documents are materialized. Otherwise, the planner, which expects few candidates, would read
-each document once for every active schema.
+The candidates and documents are materialized. Otherwise, the planner, which expects few of them,
+would read them once for each document or for every active schema.
 """
 
 MAY_BEGIN_CONDITION = f"""
