@@ -162,7 +162,7 @@ def omit_skips(patch: Patch) -> None:
 
 
 def keep_claims_of_removed_member(patch: Patch) -> None:
-    patch.setattr(claims, "release_all", _return_empty_list)
+    patch.setattr(claims.CLAIMABLE_ARTIFACTS, "release_all", _return_empty_list)
 
 
 def keep_reservations_of_removed_member(patch: Patch) -> None:

@@ -104,11 +104,11 @@ def keep_review_state_after_bulk_decision(patch: Patch) -> None:
 
 
 def omit_escalation(patch: Patch) -> None:
-    patch.setattr(items, "escalate", _return_zero)
+    patch.setattr(items, "assign", _return_zero)
 
 
 def omit_assignment_events(patch: Patch) -> None:
-    patch.setattr(assigning, "events", copy_with(events, emit=_return_zero))
+    patch.setattr(assigning, "events", copy_with(events, emit_many=_return_zero))
 
 
 def keep_reviews_of_deleted_team(patch: Patch) -> None:

@@ -190,7 +190,7 @@ class ArtifactLife(RuleBasedStateMachine):
                 tenancy.across_organizations(reason="the job does"),
                 db.transaction(),
             ):
-                claim_queries.expire_claims()
+                claim_queries.CLAIMABLE_ARTIFACTS.expire_claims()
             is_claimed = self.document.claimed_by is not None
             if is_claimed and self.document.status == "in_progress":
                 drafts = self.document.count("draft", *COUNTED)

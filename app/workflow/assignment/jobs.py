@@ -71,7 +71,7 @@ def expire_claims(job: Job) -> None:
 
     An artifact can be claimed again as soon as its claim expires, even before this job runs.
     """
-    while queries.expire_claims():
+    while queries.CLAIMABLE_ARTIFACTS.expire_claims():
         job.checkpoint()
 
 

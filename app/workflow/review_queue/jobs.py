@@ -17,7 +17,7 @@ def expire_claims(_job: Job) -> None:
 
     An item can be claimed again as soon as its claim expires, even before this job runs.
     """
-    items.expire_claims()
+    items.CLAIMABLE_ITEMS.expire_claims()
 
 
 @jobs.handler(
@@ -45,13 +45,17 @@ def unassign_team_without_reviewers(job: Job) -> None:
     max_attempts=10,
 )
 def unassign_reviews_of_removed_member(job: Job) -> None:
-    """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
-
-    Another job, `tag_sets.release_member`, ends the member's claims.
-    """
+    """Unassign a removed member's reviews, and reviews that the member's teams can no longer do."""
     data = job.args["data"]
     team_ids = [UUID(team_id) for team_id in data.get("team_ids") or ()]
     unassigning.unassign_removed_member(UUID(data["user_id"]), team_ids, job.checkpoint)
+
+
+# Queued jobs of the previous release use this name.
+@jobs.handler("tag_sets.release_member", queue="bulk", events=(organization_events.MEMBER_REMOVED,))
+def release_reviews_of_removed_member(job: Job) -> None:
+    """Release the reviews that a removed member had claimed."""
+    items.CLAIMABLE_ITEMS.release_all(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler(

@@ -1,21 +1,14 @@
-"""Background jobs that update reservations, artifact statuses, and claims by removed members.
+"""Background jobs that update reservations and artifact statuses.
 
 Some job names start with `artifacts.` because queued jobs of the previous release use these names.
 """
 
 from uuid import UUID
 
-from app.identity.organizations import emitted_events as organization_events
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.schemas.artifact_schemas import emitted_events as schema_events
-from app.workflow.tag_sets.queries import bulk, locking, statuses
-
-
-@jobs.handler("tag_sets.release_member", queue="bulk", events=(organization_events.MEMBER_REMOVED,))
-def release_reviews_of_removed_member(job: Job) -> None:
-    """Release the reviews that a removed member had claimed."""
-    bulk.release_reviews(UUID(job.args["data"]["user_id"]))
+from app.workflow.tag_sets.queries import locking, statuses
 
 
 @jobs.handler("artifacts.start_freeing", every=60)

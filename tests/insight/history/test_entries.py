@@ -84,7 +84,7 @@ def test_claims_that_expire(workspace: Workspace) -> None:
     workspace.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
     across = tenancy.across_organizations(reason="claims of every organization run out")
     with workspace.org.app.app_context(), across, db.transaction():
-        claims.expire_claims()
+        claims.CLAIMABLE_ARTIFACTS.expire_claims()
     last = list_history(workspace.org, artifact_id)[0]
     assert last["actor"]["kind"] == "system"
     assert last["changes"]["claim_user_id"] == [str(workspace.org.users["labeler"]), None]

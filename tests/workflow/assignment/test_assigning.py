@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
-from app.workflow.assignment.service.recipients import LabelerPool
+from app.workflow.assignment.service.recipients import RecipientPool
 from tests.factories import Org
 from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
@@ -254,7 +254,7 @@ def test_a_team_without_labelers_takes_none_by_turns(workspace: Workspace) -> No
 def test_the_least_loaded_labeler_is_next() -> None:
     first, second, third = (uuid7() for _ in range(3))
     loads = Counter({first: 4, second: 0, third: 2})
-    pool = LabelerPool([first, second, third], loads)
+    pool = RecipientPool([first, second, third], loads)
     chosen = []
     for _ in range(9):
         user_id = pool.find_least_loaded()
@@ -264,13 +264,13 @@ def test_the_least_loaded_labeler_is_next() -> None:
     assert chosen == [second, second, second, third, second, third, first, second, third]
     loads[first] += 10  # Assigned through another pool.
     assert pool.find_least_loaded() == second
-    assert LabelerPool([], loads).find_least_loaded() is None
+    assert RecipientPool([], loads).find_least_loaded() is None
 
 
 def test_the_least_loaded_labeler_who_is_not_excluded_is_next() -> None:
     first, second, third = (uuid7() for _ in range(3))
     loads = Counter({first: 1, second: 0, third: 2})
-    pool = LabelerPool([first, second, third], loads)
+    pool = RecipientPool([first, second, third], loads)
     assert pool.find_least_loaded({second}) == first
     assert pool.find_least_loaded({second, first, None}) == third
     assert pool.find_least_loaded({second, first, third}) is None

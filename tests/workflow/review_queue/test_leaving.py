@@ -32,7 +32,7 @@ def _expire(workspace: Workspace) -> int:
         tenancy.across_organizations(reason="as the job does"),
         db.transaction(),
     ):
-        return items.expire_claims()
+        return items.CLAIMABLE_ITEMS.expire_claims()
 
 
 def test_claims_that_ran_out_are_ended(workspace: Workspace) -> None:

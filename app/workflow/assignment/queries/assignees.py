@@ -15,13 +15,13 @@ from app.documents.artifacts.statuses import CLAIMABLE, CLOSED
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.workflow.assignment.queries.claimable_tables import build_ineligible_condition
 from app.workflow.tag_sets.queries.statuses import FILTERED_ASSIGNEES
 
 BATCH = 1000
 
-_LABELERS = build_eligible_members(Role.labeler)
 _TEAM_LABELERS = f"""
-    {_LABELERS}
+    {build_eligible_members(Role.labeler)}
     JOIN team_members ON team_members.organization_id = member.organization_id
                       AND team_members.user_id = member.user_id
 """
@@ -39,8 +39,7 @@ _UNASSIGN_BATCH = text(
             WHERE organization_id = :org AND assignee_id = :assignee_id
             LIMIT :batch
         )
-        AND NOT EXISTS (SELECT FROM {_LABELERS}
-            WHERE member.organization_id = :org AND member.user_id = :assignee_id)
+        AND {build_ineligible_condition(Role.labeler, ":assignee_id")}
         AND NOT EXISTS (SELECT FROM {_TEAM_LABELERS}
             WHERE member.organization_id = :org AND team_members.team_id = :assignee_id)
         ORDER BY id FOR NO KEY UPDATE

@@ -1,14 +1,10 @@
-"""SQL queries that create, renew and end claims, and that mark nearly due artifacts."""
+"""SQL queries that claim and release artifacts, and that mark nearly due artifacts."""
 
-from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
     Integer,
-    Row,
     and_,
     case,
     exists,
@@ -24,14 +20,12 @@ from sqlalchemy import (
 from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
-from app.identity.members.eligibility import build_eligible_members
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.permissions import Role
 from app.kit.tenancy import build_join
+from app.workflow.assignment.queries.claimable_tables import ClaimableTable, build_claim
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
-
-_IS_CLAIMED = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
 
 _REQUIRED_LABELS: ColumnElement[int] = literal_column(
     """(
@@ -43,40 +37,16 @@ _REQUIRED_LABELS: ColumnElement[int] = literal_column(
     Integer,
 )
 
-# Locked rows are skipped until the next run, so that the cleanup never blocks.
-_LOCK_EXPIRED = text(
-    """
-    SELECT organization_id, id FROM artifacts
-    WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
-    LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED
-    """
-)
-# No batches are needed, because a user has few claims. All code locks artifacts in the order of
-# their ids.
-_LOCK_CLAIMED = text(
-    f"""
-    SELECT organization_id, id FROM artifacts
-    WHERE organization_id = :organization_id AND claim_user_id = :user_id
-      AND NOT EXISTS (SELECT FROM {build_eligible_members(Role.labeler)}
-          WHERE member.organization_id = :organization_id AND member.user_id = :user_id)
-    ORDER BY id FOR NO KEY UPDATE
-    """  # noqa: S608 - made of constants
-)
-# Without a claim, an artifact is in progress only if it has a tag set that was not rejected. An
-# earlier statement has locked the artifacts, so this statement sees all of their tag sets.
-_END_CLAIMS = text(
-    """
-    UPDATE artifacts SET
-        claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
-        status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
-            SELECT FROM tag_sets
-            WHERE tag_sets.organization_id = artifacts.organization_id
-              AND tag_sets.artifact_id = artifacts.id
-              AND tag_sets.status <> 'rejected') THEN 'ready' ELSE status END
-    FROM unnest(CAST(:organization_ids AS uuid[]), CAST(:ids AS uuid[]))
-        AS locked (organization_id, id)
-    WHERE artifacts.organization_id = locked.organization_id AND artifacts.id = locked.id
-    """
+# Without a claim, an artifact is in progress only if it has a tag set that was not rejected.
+CLAIMABLE_ARTIFACTS = ClaimableTable(
+    "artifacts",
+    Role.labeler,
+    timestamp=", updated_at = now()",
+    status=""", status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
+        SELECT FROM tag_sets
+        WHERE tag_sets.organization_id = artifacts.organization_id
+          AND tag_sets.artifact_id = artifacts.id
+          AND tag_sets.status <> 'rejected') THEN 'ready' ELSE status END""",
 )
 
 
@@ -113,11 +83,7 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
             Artifact.id == artifact_id,
             Artifact.status.in_(CLAIMABLE),
             Artifact.archived.is_(False),
-            or_(
-                Artifact.claim_user_id.is_(None),
-                Artifact.claim_user_id == user_id,
-                Artifact.claim_expires_at <= func.now(),
-            ),
+            or_(CLAIMABLE_ARTIFACTS.is_unclaimed, Artifact.claim_user_id == user_id),
             not_(_has_labeled_without_draft(user_id)),
             or_(
                 reserved_for_others == 0,
@@ -125,8 +91,7 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
             ),
         )
         .values(
-            claim_user_id=user_id,
-            claim_expires_at=func.now() + timedelta(minutes=minutes),
+            **build_claim(user_id, minutes),
             status=case(
                 (Artifact.status == ArtifactStatus.READY, ArtifactStatus.IN_PROGRESS),
                 else_=Artifact.status,
@@ -146,49 +111,6 @@ def has_labeled(artifact_id: UUID, user_id: UUID) -> bool:
         _has_labeled_without_draft(user_id),
     )
     return db.session().execute(statement).first() is not None
-
-
-def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
-    """Release a claimed artifact and return the id of the user who had claimed it.
-
-    If `user_id` is None, the claim of any user is ended; otherwise only the claim of that user.
-    Returns None if there is no such unexpired claim.
-    """
-    statement = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _IS_CLAIMED)
-    if user_id is not None:
-        statement = statement.where(Artifact.claim_user_id == user_id)
-    claimed_by = (
-        db.session().execute(statement.with_for_update(key_share=True)).scalar_one_or_none()
-    )
-    if claimed_by is not None:
-        db.execute_bulk(
-            update(Artifact)
-            .where(Artifact.id == artifact_id)
-            .values(claim_user_id=None, claim_expires_at=None, updated_at=func.now())
-        )
-    return claimed_by
-
-
-def release_all(user_id: UUID) -> list[UUID]:
-    """Release all claims of a user, unless the user can label; return the ids of the artifacts."""
-    values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
-    return _end_claims(db.session().execute(_LOCK_CLAIMED, values).all())
-
-
-def expire_claims() -> int:
-    """Clear at most 1,000 expired claims in all organizations; return how many were cleared."""
-    return len(_end_claims(db.session().execute(_LOCK_EXPIRED).all()))
-
-
-def _end_claims(locked_artifacts: Sequence[Row[Any]]) -> list[UUID]:
-    """End the claims of locked artifacts, and return the ids of the artifacts."""
-    if locked_artifacts:
-        values = {
-            "organization_ids": [str(row.organization_id) for row in locked_artifacts],
-            "ids": [str(row.id) for row in locked_artifacts],
-        }
-        db.session().execute(_END_CLAIMS, values)
-    return [row.id for row in locked_artifacts]
 
 
 # Locked rows are skipped until the next run, so that the statement never blocks.

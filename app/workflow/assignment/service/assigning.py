@@ -3,10 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Select
 
 from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.service import bulk as artifact_bulk
@@ -21,11 +19,11 @@ from app.workflow.assignment.emitted_events import AssignedPayload, UnassignedPa
 from app.workflow.assignment.queries import assignees as queries
 from app.workflow.assignment.queries.assignees import (
     ArtifactAssignment,
-    Assignee,
     LockedArtifact,
     build_assignee,
 )
 from app.workflow.assignment.service import recipients
+from app.workflow.assignment.service.assigner import Assigner, Choices
 from app.workflow.tag_sets.queries import statuses
 
 _NO_ELIGIBLE_ASSIGNEE_MESSAGE = (
@@ -51,15 +49,12 @@ def assign(
     409 `conflict` if all users have labeled it, or all team members have labeled or skipped it. If
     only some users have labeled the artifact, it is assigned to the other users.
     """
-    assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
+    assigner = _ArtifactAssigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
     if revision is not None:
         errors.check_revision(revision, reading.lock(artifact_id).revision)
-    outcome = assigner.assign(reading.select_matching([artifact_id]))
-    for error in outcome.errors_by_id.values():
+    for error in assigner.lock_and_assign([artifact_id]).values():
         raise error
-    if not outcome.assigned_ids:
-        raise errors.not_found()
     return reading.get(artifact_id)
 
 
@@ -90,7 +85,9 @@ def bulk_assign(
     artifact that cannot be labeled (unless all assignees are removed), that none of the users or
     team members can label again, or that no longer matches the filter.
     """
-    assigner = _Assigner(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
+    assigner = _ArtifactAssigner(
+        by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due
+    )
     if filter is None:
         ids = artifact_ids or ()
         return bulk.build_result(ids, assigner.assign_batch(ids))
@@ -100,18 +97,10 @@ def bulk_assign(
     return bulk.run_in_batches(matched_ids, lambda ids: assigner.assign_batch(ids, filter))
 
 
-class _AssignmentOutcome(NamedTuple):
-    """The ids of the assigned artifacts, and the errors by id for artifacts not assigned."""
+class _ArtifactAssigner(Assigner[LockedArtifact]):
+    """Assigns each artifact to all users or to the team or, by another strategy, to one labeler."""
 
-    assigned_ids: set[UUID]
-    errors_by_id: dict[UUID, ApiError]
-
-
-class _Assigner:
-    """Assigns the artifacts of one request, in one or more transactions.
-
-    The labelers' loads are kept from one transaction to the next.
-    """
+    role = Role.labeler
 
     def __init__(
         self,
@@ -122,146 +111,114 @@ class _Assigner:
         due: Mapping[str, datetime | None],
         strategy: str = "everyone",
     ) -> None:
+        super().__init__(user_ids or (), team_id)
         self._by = by
-        self._user_ids = list(user_ids or ())
-        self._team_id = team_id
         self._sets_due, self._due_at = "due_at" in due, due.get("due_at")
         # An empty list of users removes the assignees.
-        self._is_unassignment = team_id is None and not self._user_ids
+        self._is_unassignment = team_id is None and not user_ids
         self._assigns_one_labeler = strategy != "everyone" and not self._is_unassignment
-        self._counts_loads = strategy == "least_loaded"
-        self._labelers: list[UUID] = []
-        self._loads: Counter[UUID] | None = None
+        self._team_assignees = (
+            [build_assignee(team_id=team_id)] if team_id and not self._assigns_one_labeler else []
+        )
+        self._must_count_loads = strategy == "least_loaded"
 
     def lock_recipients(self) -> None:
-        """Validate the users or the team, and lock them until the transaction ends.
-
-        Raises 400 if a user cannot label, or if the team does not exist. Unless the strategy is
-        `everyone`, also raises 400 if the team has no labeler.
-        """
-        if self._team_id is None:
-            self._labelers = recipients.lock_users(self._user_ids, Role.labeler)
-        elif not self._assigns_one_labeler:
+        """Lock the recipients like the base class. The team needs no labeler if it is assigned."""
+        if self._team_id is not None and not self._assigns_one_labeler:
             recipients.lock_team(self._team_id)
         else:
-            self._labelers = recipients.lock_team_members(self._team_id, Role.labeler)
-            if not self._labelers:
-                raise recipients.build_no_member_error(Role.labeler)
+            super().lock_recipients()
 
-    def assign_batch(
-        self, artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
-    ) -> Failures:
-        """Assign artifacts in one transaction and return the errors by artifact id.
+    def assign_batch(self, ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Failures:
+        """Lock the recipients and assign artifacts; return the errors by artifact id.
 
-        With `filters`, only artifacts that still match are assigned. Raises the same errors as
-        `lock_recipients`.
+        With `filters`, only artifacts that still match are assigned.
         """
         self.lock_recipients()
-        outcome = self.assign(reading.select_matching(artifact_ids, filters))
-        existing_ids = [*outcome.assigned_ids, *outcome.errors_by_id]
-        missing_errors = bulk.build_not_found_errors(artifact_ids, existing_ids)
-        if filters is not None:
-            missing_errors = artifact_bulk.build_missing_errors(missing_errors)
-        return outcome.errors_by_id | missing_errors
+        return self.lock_and_assign(ids, filters)
 
-    def assign(self, selection: Select[Any]) -> _AssignmentOutcome:
-        """Assign the selected artifacts and emit `artifacts.assigned` for new assignments."""
-        locked_artifacts = queries.lock(selection)
-        errors_by_id = {
+    def lock_and_assign(
+        self, ids: Sequence[UUID], filters: dict[str, Any] | None = None
+    ) -> Failures:
+        """Assign artifacts like `assign_batch`, to recipients that are already locked."""
+        rows = {row.id: row for row in queries.lock(reading.select_matching(ids, filters))}
+        failures: dict[UUID, ApiError] = {
             row.id: errors.conflict(
                 f"This document cannot be labeled; its state is {row.closed_state}.",
                 state=row.closed_state,
             )
-            for row in locked_artifacts
+            for row in rows.values()
             if row.closed_state is not None and not self._is_unassignment
         }
-        open_artifacts = [row for row in locked_artifacts if row.id not in errors_by_id]
-        assignees_by_id = self._choose_assignees(open_artifacts)
-        errors_by_id |= {
-            row.id: errors.conflict(_NO_ELIGIBLE_ASSIGNEE_MESSAGE)
-            for row in open_artifacts
-            if row.id not in assignees_by_id
+        failures |= self.assign({id_: row for id_, row in rows.items() if id_ not in failures})
+        missing_errors = bulk.build_not_found_errors(ids, rows)
+        if filters is not None:
+            missing_errors = artifact_bulk.build_missing_errors(missing_errors)
+        return failures | missing_errors
+
+    def _choose(self, rows: Mapping[UUID, LockedArtifact]) -> Choices:
+        if self._assigns_one_labeler:
+            return self._choose_one_labeler(rows)
+        if self._team_id is not None:
+            claimable_ids = [id_ for id_, row in rows.items() if row.labeled_by is not None]
+            completed_ids = queries.find_completed_by_team(claimable_ids, self._team_id)
+            return {id_: [] for id_ in rows if id_ not in completed_ids}
+        labelers_by_id = {
+            id_: [user_id for user_id in self._recipients if user_id not in (row.labeled_by or ())]
+            for id_, row in rows.items()
+        }
+        return {id_: ids for id_, ids in labelers_by_id.items() if ids or self._is_unassignment}
+
+    def _choose_one_labeler(self, rows: Mapping[UUID, LockedArtifact]) -> Choices:
+        if self._must_count_loads:
+            self._loads.update(queries.count_open_artifacts(self._recipients))
+            self._must_count_loads = False
+        rejected_labeler_ids = queries.list_rejected_labelers(rows)
+        excluded_ids = {
+            row.id: {*(row.labeled_by or ()), *rejected_labeler_ids.get(row.id, ())}
+            for row in sorted(rows.values(), key=lambda row: (-row.urgency, row.urgent_at, row.id))
+        }
+        return self._distribute(excluded_ids)
+
+    def _write(self, rows: Mapping[UUID, LockedArtifact], choices: Choices) -> list[UUID]:
+        assignees_by_id = {
+            id_: self._team_assignees or [build_assignee(user_id) for user_id in choices[id_]]
+            for id_ in rows
         }
         effects = update_assignments(
             [
-                ArtifactAssignment(artifact_id, assignees, due_at=self._due_at)
-                for artifact_id, assignees in assignees_by_id.items()
+                ArtifactAssignment(id_, assignees, due_at=self._due_at)
+                for id_, assignees in assignees_by_id.items()
             ],
             clears_due=self._sets_due and self._due_at is None,
         )
-        # Repeating an assignment notifies nobody, unless the user had skipped the artifact.
-        newly_assigned_ids = [
-            row.id
-            for row in open_artifacts
-            if row.id in effects
-            and (
-                effects[row.id].deleted_skip
-                or any(assignee not in row.assignees for assignee in assignees_by_id[row.id])
-            )
+        # An assignment is also new if the user had skipped the artifact.
+        return [
+            id_
+            for id_, row in rows.items()
+            if effects[id_].deleted_skip
+            or any(assignee not in row.assignees for assignee in assignees_by_id[id_])
         ]
-        if newly_assigned_ids:
-            self._emit_assigned(newly_assigned_ids, assignees_by_id)
-        return _AssignmentOutcome(set(effects), errors_by_id)
 
-    def _choose_assignees(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
-        """Choose the assignees of each artifact. Omit artifacts that no recipient can label."""
-        if self._assigns_one_labeler:
-            return self._distribute(rows)
-        if self._team_id is not None:
-            claimable_ids = [row.id for row in rows if row.labeled_by is not None]
-            completed_ids = queries.find_completed_by_team(claimable_ids, self._team_id)
-            team = [build_assignee(team_id=self._team_id)]
-            return {row.id: team for row in rows if row.id not in completed_ids}
-        assignees_by_id = {
-            row.id: [
-                build_assignee(user_id=user_id)
-                for user_id in self._labelers
-                if user_id not in (row.labeled_by or ())
-            ]
-            for row in rows
-        }
-        return {id_: users for id_, users in assignees_by_id.items() if users or not self._labelers}
-
-    def _distribute(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
-        if self._loads is None:
-            loads = queries.count_open_artifacts(self._labelers) if self._counts_loads else {}
-            self._loads = Counter(loads)
-        pool = recipients.LabelerPool(self._labelers, self._loads)
-        rejected_labeler_ids = queries.list_rejected_labelers(row.id for row in rows)
-        assignees_by_id = {}
-        for row in sorted(rows, key=lambda row: (-row.urgency, row.urgent_at, row.id)):
-            excluded_ids = {*(row.labeled_by or ()), *rejected_labeler_ids.get(row.id, ())}
-            user_id = pool.find_least_loaded(excluded_ids)
-            if user_id is not None:
-                self._loads[user_id] += 1
-                assignees_by_id[row.id] = [build_assignee(user_id=user_id)]
-        return assignees_by_id
-
-    def _emit_assigned(
-        self, artifact_ids: list[UUID], assignees_by_id: Mapping[UUID, list[Assignee]]
-    ) -> None:
-        counts = Counter(
-            assignee["user_id"]
-            for artifact_id in artifact_ids
-            for assignee in assignees_by_id[artifact_id]
-            if assignee["user_id"] is not None
-        )
-        user_ids = [str(user_id) for user_id in self._labelers if str(user_id) in counts]
-        is_same_for_all = all(
-            counts[str(user_id)] == len(artifact_ids) for user_id in self._labelers
-        )
+    def _emit_assigned(self, row_ids: Sequence[UUID], choices: Choices) -> None:
+        counts = Counter(str(user_id) for id_ in row_ids for user_id in choices[id_])
+        user_ids = [str(user_id) for user_id in self._recipients if str(user_id) in counts]
+        is_same_for_all = all(counts[str(user_id)] == len(row_ids) for user_id in self._recipients)
         if not self._assigns_one_labeler and is_same_for_all:
             counts.clear()
         payload: AssignedPayload = {
-            "artifact_ids": artifact_ids,
+            "artifact_ids": row_ids,
             "user_ids": user_ids,
-            "team_ids": [self._team_id] if self._team_id and not self._assigns_one_labeler else [],
-            "count": len(artifact_ids),
+            "team_ids": [self._team_id] if self._team_id and self._team_assignees else [],
+            "count": len(row_ids),
             "counts": counts,
             "by": self._by,
             "due_at": self._due_at,
         }
         events.emit(emitted_events.ASSIGNED, payload)
+
+    def _build_error(self, _row: LockedArtifact) -> ApiError:
+        return errors.conflict(_NO_ELIGIBLE_ASSIGNEE_MESSAGE)
 
 
 def update_assignments(

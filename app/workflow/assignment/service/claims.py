@@ -99,7 +99,7 @@ def release(
     reservation, raises 403 if another user has claimed the artifact, and 409 if nobody has.
     """
     reason = reason if reason and reason.strip() else None
-    claimed_by = queries.release(artifact_id, None if as_admin else user_id)
+    claimed_by = queries.CLAIMABLE_ARTIFACTS.release(artifact_id, None if as_admin else user_id)
     reserved_for = statuses.end_reservations(
         artifact_id, claimed_by or (None if as_admin else user_id)
     )
@@ -131,7 +131,7 @@ def release_all_claims(user_id: UUID, *, reason: str) -> None:
 
     Does nothing if the user can label. Safe to repeat.
     """
-    for artifact_id in queries.release_all(user_id):
+    for artifact_id in queries.CLAIMABLE_ARTIFACTS.release_all(user_id):
         _emit_released(artifact_id, user_id, reason)
 
 

@@ -54,8 +54,8 @@ def build_no_member_error(role: Role) -> ApiError:
     return errors.invalid(f"The team has no member who can {_VERB_BY_ROLE[role]}.", "team_id")
 
 
-class LabelerPool:
-    """A heap of labelers, ordered by load and then by their order in `user_ids`.
+class RecipientPool:
+    """A heap of users, ordered by load and then by their order in `user_ids`.
 
     The caller increments `loads`, which may be shared with other pools. Loads only grow, so an
     outdated heap entry has a load that is too small. Such an entry reaches the top of the heap
@@ -72,7 +72,7 @@ class LabelerPool:
     def find_least_loaded(
         self, excluded_ids: AbstractSet[UUID | None] = frozenset()
     ) -> UUID | None:
-        """Return the id of the least loaded labeler not in `excluded_ids`, or None if all are."""
+        """Return the id of the least loaded user not in `excluded_ids`, or None if all are."""
         excluded_entries = []
         user_id = self._find_first()
         while user_id is not None and user_id in excluded_ids:

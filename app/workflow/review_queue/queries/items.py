@@ -1,4 +1,4 @@
-"""SQL queries that lock, claim, assign, escalate, release and unassign review items.
+"""SQL queries that lock, claim, assign and unassign review items.
 
 These actions do not edit the tag set, so its revision and its `updated_at` do not change.
 """
@@ -8,27 +8,23 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import TextClause, func, text, update
+from sqlalchemy import TextClause, select, text, update
 
 from app.identity.members.eligibility import build_eligible_members
 from app.identity.organizations.settings import ALLOWS_SELF_REVIEW
 from app.kit import db, tenancy
+from app.kit.id_conditions import build_id_condition
 from app.kit.permissions import Role
+from app.workflow.assignment.queries import claimable_tables
 from app.workflow.tag_sets.claimable import EXCLUDED_REVIEWERS
-from app.workflow.tag_sets.models import CONTRIBUTORS, TagSet
+from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.queries.deciding import CLAIMED_BY, CONTRIBUTOR_IDS
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 BATCH = 1000
 
-_LOCK = text(
-    f"""
-    SELECT id, labeler_id, {CONTRIBUTORS.format(of="tag_sets.")} AS contributor_ids, review_rank,
-           CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by,
-           claim_expires_at, assignee_id, assignee_team_id, revision
-    FROM tag_sets
-    WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[])) AND status = 'submitted'
-    ORDER BY id FOR NO KEY UPDATE
-    """  # noqa: S608 - made of constants
-)
+CLAIMABLE_ITEMS = claimable_tables.ClaimableTable("tag_sets", Role.reviewer)
+
 # A null `due_at` leaves the due time unchanged; a trigger updates the position in the queue. The
 # claim is kept if it belongs to the new assignee.
 _ASSIGN = text(
@@ -37,23 +33,14 @@ _ASSIGN = text(
         assignee_id = assigned.user_id, assignee_team_id = :team_id,
         review_due_at = coalesce(CAST(:due_at AS timestamptz), item.review_due_at),
         claim_user_id = CASE WHEN assigned.keeps_claim THEN item.claim_user_id END,
-        claim_expires_at = CASE WHEN assigned.keeps_claim THEN item.claim_expires_at END
+        claim_expires_at = CASE WHEN assigned.keeps_claim THEN item.claim_expires_at END,
+        escalated = item.escalated OR :escalates,
+        escalated_by = CASE WHEN :escalates THEN CAST(:by AS uuid) ELSE item.escalated_by END,
+        escalated_at = CASE WHEN :escalates THEN now() ELSE item.escalated_at END,
+        escalation_reason = CASE WHEN :escalates THEN :reason ELSE item.escalation_reason END
     FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps_claim AS boolean[]))
         AS assigned (id, user_id, keeps_claim)
     WHERE item.organization_id = :org AND item.id = assigned.id
-    """
-)
-# Locked rows are skipped until the next run, so that the cleanup never blocks.
-_EXPIRE_CLAIMS = text(
-    """
-    WITH expired AS (
-        SELECT organization_id, id FROM tag_sets
-        WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
-        LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
-    )
-    UPDATE tag_sets SET claim_user_id = NULL, claim_expires_at = NULL
-    FROM expired
-    WHERE tag_sets.organization_id = expired.organization_id AND tag_sets.id = expired.id
     """
 )
 # Only the rank of a nearly due review is negative, so reviews that were moved are not moved again.
@@ -92,10 +79,22 @@ class LockedItem(NamedTuple):
     revision: int
 
 
+_SELECT_LOCKED = (
+    select(
+        *db.build_columns(
+            LockedItem._fields, TagSet, contributor_ids=CONTRIBUTOR_IDS, claimed_by=CLAIMED_BY
+        )
+    )
+    .where(TagSet.status == TagSetStatus.SUBMITTED)
+    .order_by(TagSet.id)
+    .with_for_update(key_share=True)
+)
+
+
 def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:
     """Lock those of the items that are pending review, and return them ordered by id."""
-    values = {"org": tenancy.current_organization_id(), "ids": list(map(str, item_ids))}
-    return [LockedItem._make(row) for row in db.session().execute(_LOCK, values)]
+    statement = _SELECT_LOCKED.where(build_id_condition(TagSet.id, item_ids))
+    return [LockedItem._make(row) for row in db.session().execute(statement)]
 
 
 def assign(
@@ -104,11 +103,14 @@ def assign(
     team_id: UUID | None,
     due_at: datetime | None,
     ids_with_kept_claims: set[UUID],
+    by: UUID | None = None,
+    escalation_reason: str | None = None,
 ) -> None:
     """Assign locked items, and end the claims on items that are not in `ids_with_kept_claims`.
 
     `user_ids_by_item` maps item ids to user ids, or to None if all items are assigned to `team_id`.
-    If `due_at` is None, the due times do not change.
+    If `due_at` is None, the due times do not change. With `escalation_reason`, the user
+    `by` escalates the items.
     """
     values = {
         "org": tenancy.current_organization_id(),
@@ -119,47 +121,17 @@ def assign(
         "keeps_claim": [item_id in ids_with_kept_claims for item_id in user_ids_by_item],
         "team_id": team_id,
         "due_at": due_at,
+        "escalates": escalation_reason is not None,
+        "by": by,
+        "reason": escalation_reason,
     }
     db.session().execute(_ASSIGN, values)
 
 
 def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
     """Claim a locked item for a reviewer for `minutes`."""
-    expires_at = func.now() + func.make_interval(0, 0, 0, 0, 0, minutes)
-    _update_item(item_id, claim_user_id=user_id, claim_expires_at=expires_at)
-
-
-def release(item_id: UUID) -> None:
-    """Release a locked item, regardless of which user has claimed it."""
-    _update_item(item_id, claim_user_id=None, claim_expires_at=None)
-
-
-def escalate(
-    item_id: UUID, *, by: UUID, reason: str, user_id: UUID | None, team_id: UUID | None
-) -> None:
-    """Escalate a locked item: assign it to a user or team, and end the claim on it."""
-    _update_item(
-        item_id,
-        assignee_id=user_id,
-        assignee_team_id=team_id,
-        escalated=True,
-        escalated_by=by,
-        escalated_at=func.now(),
-        escalation_reason=reason,
-        claim_user_id=None,
-        claim_expires_at=None,
-    )
-
-
-def _update_item(item_id: UUID, **values: object) -> None:
-    db.execute_bulk(
-        update(TagSet).where(TagSet.id == item_id).values(**values, updated_at=TagSet.updated_at)
-    )
-
-
-def expire_claims() -> int:
-    """Clear at most BATCH expired claims in all organizations; return how many were cleared."""
-    return int(db.session().execute(_EXPIRE_CLAIMS, {"batch": BATCH}).rowcount)  # type: ignore[attr-defined]
+    values = {**claimable_tables.build_claim(user_id, minutes), "updated_at": TagSet.updated_at}
+    db.execute_bulk(update(TagSet).where(TagSet.id == item_id).values(values))
 
 
 def prioritize_nearly_due() -> int:
@@ -170,7 +142,7 @@ def prioritize_nearly_due() -> int:
 # PostgreSQL checks the conditions again after it has locked an item. Unassigning an item does not
 # edit the tag set, so the revision and `updated_at` do not change.
 _UNASSIGN = """
-    WITH reviewers AS MATERIALIZED ({reviewers}), unassignable AS (
+    WITH {ctes} unassignable AS (
         SELECT item.id FROM tag_sets item
         WHERE item.organization_id = :org AND item.status = 'submitted' AND {condition}
         ORDER BY item.id LIMIT :batch FOR NO KEY UPDATE
@@ -179,12 +151,11 @@ _UNASSIGN = """
     FROM unassignable WHERE item.organization_id = :org AND item.id = unassignable.id
     RETURNING item.id, item.escalated
 """
-_ALL_REVIEWERS = f"{build_eligible_members(Role.reviewer)} WHERE member.organization_id = :org"
 _UNASSIGN_USER = text(
     _UNASSIGN.format(
-        reviewers=f"SELECT FROM {_ALL_REVIEWERS} AND member.user_id = :user_id",
-        condition="""item.assignee_id IS NOT NULL AND item.assignee_id = :user_id
-          AND NOT EXISTS (SELECT FROM reviewers)""",
+        ctes="",
+        condition=f"""item.assignee_id IS NOT NULL AND item.assignee_id = :user_id
+          AND {claimable_tables.build_ineligible_condition(Role.reviewer)}""",
     )
 )
 _ALLOWS_SELF_REVIEW = ALLOWS_SELF_REVIEW.format(organization=":org")
@@ -195,12 +166,14 @@ _EXCLUDED_FROM_TEAM_ITEM = EXCLUDED_REVIEWERS.format(
 # selected once, because searching the members of a large team for every item would be slow.
 _UNASSIGN_TEAM = text(
     _UNASSIGN.format(
-        reviewers=f"""
+        ctes=f"""reviewers AS MATERIALIZED (
             SELECT ARRAY(
                 SELECT team_member.user_id FROM team_members team_member
                 WHERE team_member.organization_id = :org AND team_member.team_id = :team_id
-                  AND team_member.user_id IN (SELECT member.user_id FROM {_ALL_REVIEWERS})
-            ) AS user_ids, {_ALLOWS_SELF_REVIEW} AS allows_self_review""",  # noqa: S608 - constants
+                  AND team_member.user_id IN (
+                    SELECT member.user_id FROM {build_eligible_members(Role.reviewer)}
+                    WHERE member.organization_id = :org)
+            ) AS user_ids, {_ALLOWS_SELF_REVIEW} AS allows_self_review),""",  # noqa: S608 - constants
         condition=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
           AND (SELECT user_ids FROM reviewers) <@ {_EXCLUDED_FROM_TEAM_ITEM}""",  # noqa: S608
     )

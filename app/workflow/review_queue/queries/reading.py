@@ -22,6 +22,7 @@ from app.kit.periods import build_filter_conditions
 from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.workflow.review_queue.queries.items import CLAIMABLE_ITEMS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.locking import CLAIMED_BY
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -126,7 +127,7 @@ def list_unmatched_ids(
 
 
 IS_LISTED = and_(TagSet.status == TagSetStatus.SUBMITTED, ~TagSet.artifact_archived)
-IS_CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
+IS_CLAIMED = CLAIMABLE_ITEMS.is_claimed
 
 
 def build_listed_condition(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:

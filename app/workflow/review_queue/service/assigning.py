@@ -1,7 +1,7 @@
 """Escalation of single reviews and assignment of many reviews."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack
 from uuid import UUID
@@ -14,6 +14,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.assignment.service import recipients
+from app.workflow.assignment.service.assigner import Assigner, Choices
 from app.workflow.review_queue import emitted_events
 from app.workflow.review_queue.emitted_events import AssignedPayload
 from app.workflow.review_queue.queries import items, reading
@@ -44,36 +45,16 @@ def escalate(
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):
         raise errors.not_found()
-    allows_self_review = organizations.lock_self_review(caller)
-    reviewers = _lock_reviewers(user_id, team_id)
+    user_ids = [] if user_id is None else [user_id]
+    assigner = _EscalationAssigner(caller, user_ids=user_ids, team_id=team_id, reason=reason)
+    assigner.lock_recipients()
     item = lock(item_id, revision)
     rules.check_review(caller, item, take_over=True)
     if user_id == caller.user_id:
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")
-    if team_id is not None and not reviewers:
-        raise recipients.build_no_member_error(Role.reviewer)
-    if not _list_eligible_reviewers(item, reviewers, allows_self_review=allows_self_review):
-        raise errors.invalid(_OWN_WORK_MESSAGE, "user_id" if team_id is None else "team_id")
-    items.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
-    payload: AssignedPayload = {
-        "tag_set_ids": [item_id],
-        "user_ids": [user_id] if user_id else [],
-        "team_id": team_id,
-        "by": caller.user_id,
-        "escalated": True,
-        "reason": reason,
-    }
-    events.emit(emitted_events.ASSIGNED, payload)
+    for error in assigner.assign({item_id: item}).values():
+        raise error
     return get_item(item_id)
-
-
-def _lock_reviewers(user_id: UUID | None, team_id: UUID | None) -> list[UUID]:
-    if team_id is not None:
-        return recipients.lock_team_members(team_id, Role.reviewer)
-    reviewers = list(lock_eligible_members([user_id] if user_id else [], Role.reviewer))
-    if not reviewers:
-        raise errors.invalid("Must be a member who can review.", "user_id")
-    return reviewers
 
 
 def assign_many(
@@ -93,17 +74,20 @@ def assign_many(
     in the queue. In each transaction, emits `reviews.assigned` once per reviewer or once for the
     team, for new assignments only. Raises 400 for an invalid `user_ids` or `team_id`.
     """
-    assigner = _Assigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
+    assigner = _ItemAssigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
         assigner.lock_recipients()  # Validate the recipients even if the filter matches nothing.
     return apply_to_items(assigner.assign_batch, caller=caller, **selection)
 
 
-class _Assigner:
-    """Assigns the items of one request, in one or more transactions.
+class _ItemAssigner(Assigner[LockedItem]):
+    """Assigns each item to a team, or to the reviewer who claimed it or has the fewest new items.
 
-    The reviewers' loads are kept from one transaction to the next.
+    Even if the items are assigned to a team, a reviewer is chosen for each item. The choice only
+    determines whether the team can review the item, and whether an existing claim is kept.
     """
+
+    role = Role.reviewer
 
     def __init__(
         self,
@@ -111,28 +95,19 @@ class _Assigner:
         *,
         user_ids: Sequence[UUID],
         team_id: UUID | None,
-        due_at: datetime | None,
+        due_at: datetime | None = None,
+        reason: str | None = None,
     ) -> None:
+        super().__init__(user_ids, team_id)
         self._caller = caller
-        self._user_ids = user_ids
-        self._team_id = team_id
         self._due_at = due_at
-        self._reviewers: list[UUID] = []
-        self._allows_self_review = False
-        self._loads: Counter[UUID] = Counter()
+        self._escalation_reason = reason
+        self._self_review = False
 
     def lock_recipients(self) -> None:
-        """Validate the users or the team, and lock them until the transaction ends.
-
-        Raises 400 if a user cannot review, or if the team does not exist or has no reviewer.
-        """
-        self._allows_self_review = organizations.lock_self_review(self._caller)
-        if self._team_id is None:
-            self._reviewers = recipients.lock_users(self._user_ids, Role.reviewer)
-            return
-        self._reviewers = recipients.lock_team_members(self._team_id, Role.reviewer)
-        if not self._reviewers:
-            raise recipients.build_no_member_error(Role.reviewer)
+        """Lock the recipients like the base class, and the setting that allows self-review."""
+        self._self_review = organizations.lock_self_review(self._caller)
+        super().lock_recipients()
 
     def assign_batch(
         self, item_ids: Sequence[UUID], find_failures: FindFailures | None
@@ -147,108 +122,108 @@ class _Assigner:
         failures = bulk.build_not_found_errors(item_ids, {item.id for item in locked_items})
         if find_failures is not None:
             failures.update(find_failures(item_ids))
-        reviewers_by_id, errors_by_id = self._choose_reviewers(
-            [item for item in locked_items if item.id not in failures]
+        open_items = [item for item in locked_items if item.id not in failures]
+        # Items that few recipients may review are assigned first, so that the other items can
+        # balance the loads.
+        user_ids = set(self._recipients)
+        open_items.sort(
+            key=lambda row: (len(user_ids - self._get_excluded_ids(row)), row.review_rank, row.id)
         )
-        assigned_items = [item for item in locked_items if item.id in reviewers_by_id]
-        if assigned_items:
-            items.assign(
-                {
-                    item_id: None if self._team_id else reviewer_id
-                    for item_id, reviewer_id in reviewers_by_id.items()
-                },
-                team_id=self._team_id,
-                due_at=self._due_at,
-                ids_with_kept_claims={
-                    item.id
-                    for item in assigned_items
-                    if reviewers_by_id[item.id] == item.claimed_by
-                },
-            )
-            self._emit_assigned(assigned_items, reviewers_by_id)
-        return failures | errors_by_id
+        return failures | self.assign({item.id: item for item in open_items})
 
-    def _choose_reviewers(
-        self, locked_items: list[LockedItem]
-    ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
-        """Choose a reviewer for each item; return the reviewers and the errors by item id.
-
-        If the items are assigned to a team, the chosen reviewer is not assigned. The choice only
-        determines whether the team can review the item, and whether an existing claim is kept.
-        """
-        eligible_reviewers = {
-            item.id: _list_eligible_reviewers(
-                item, self._reviewers, allows_self_review=self._allows_self_review
-            )
-            for item in locked_items
+    def _get_excluded_ids(self, item: LockedItem) -> set[UUID | None]:
+        """Return the ids of users not to choose. A recipient's claim excludes all others."""
+        excluded_ids: set[UUID | None] = {
+            id_
+            for id_ in item.contributor_ids
+            if not rules.can_review(id_, item.contributor_ids, allows_self_review=self._self_review)
         }
-        reviewers_by_id: dict[UUID, UUID] = {}
-        errors_by_id: dict[UUID, ApiError] = {}
+        if item.claimed_by in self._recipients and item.claimed_by not in excluded_ids:
+            excluded_ids.update(self._recipients)
+            excluded_ids.remove(item.claimed_by)
+        return excluded_ids
 
-        def count_choices(item: LockedItem) -> int:
-            return 1 if item.claimed_by in self._reviewers else len(eligible_reviewers[item.id])
+    def _is_claimed_by_other(self, item: LockedItem) -> bool:
+        """Return whether a user other than the caller and the recipients has claimed the item.
 
-        # Items with few possible reviewers are assigned first, so that the other items can balance
-        # the loads.
-        for item in sorted(
-            locked_items, key=lambda item: (count_choices(item), item.review_rank, item.id)
-        ):
-            try:
-                reviewer_id = self._choose_reviewer(item, eligible_reviewers[item.id])
-            except ApiError as error:
-                errors_by_id[item.id] = error
-                continue
-            self._loads[reviewer_id] += 1
-            reviewers_by_id[item.id] = reviewer_id
-        return reviewers_by_id, errors_by_id
-
-    def _choose_reviewer(self, item: LockedItem, eligible_reviewers: Sequence[UUID]) -> UUID:
-        """Choose an eligible reviewer: the user who claimed the item, or the least loaded user.
-
-        Raises 409 if a user other than the caller and the reviewers has claimed the item, or if no
-        reviewer is eligible.
+        An escalation may end the claim of any user.
         """
-        allowed_claimants = (None, self._caller.user_id, *self._reviewers)
-        if item.claimed_by not in allowed_claimants:
-            claim = {"user_id": item.claimed_by, "expires_at": item.claim_expires_at}
-            raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
-        if item.claimed_by is not None and item.claimed_by in eligible_reviewers:
-            return item.claimed_by
-        if not eligible_reviewers:
-            raise errors.conflict(_OWN_WORK_MESSAGE)
-        return min(eligible_reviewers, key=self._loads.__getitem__)
+        allowed_claimants = (None, self._caller.user_id, *self._recipients)
+        return self._escalation_reason is None and item.claimed_by not in allowed_claimants
 
-    def _emit_assigned(
-        self, assigned_items: Iterable[LockedItem], reviewers_by_id: Mapping[UUID, UUID]
-    ) -> None:
-        """Emit `reviews.assigned` for new assignments. Repeated assignments notify nobody."""
+    def _choose(self, rows: Mapping[UUID, LockedItem]) -> Choices:
+        return self._distribute(
+            {
+                id_: self._get_excluded_ids(item)
+                for id_, item in rows.items()
+                if not self._is_claimed_by_other(item)
+            }
+        )
+
+    def _write(self, rows: Mapping[UUID, LockedItem], choices: Choices) -> list[UUID]:
+        reviewer_ids = {id_: None if self._team_id else choices[id_][0] for id_ in rows}
+        items.assign(
+            reviewer_ids,
+            team_id=self._team_id,
+            due_at=self._due_at,
+            ids_with_kept_claims={
+                id_
+                for id_, item in rows.items()
+                if item.claimed_by == choices[id_][0] and self._escalation_reason is None
+            },
+            by=self._caller.user_id,
+            escalation_reason=self._escalation_reason,
+        )
+        return [
+            id_
+            for id_, item in rows.items()
+            if self._escalation_reason is not None
+            or (item.assignee_id, item.assignee_team_id) != (reviewer_ids[id_], self._team_id)
+        ]
+
+    def _emit_assigned(self, row_ids: Sequence[UUID], choices: Choices) -> None:
         item_ids_by_assignee: dict[UUID | None, list[UUID]] = defaultdict(list)
-        for item in assigned_items:
-            if self._team_id is not None:
-                if item.assignee_team_id != self._team_id:
-                    item_ids_by_assignee[None].append(item.id)
-            elif item.assignee_id != reviewers_by_id[item.id]:
-                item_ids_by_assignee[reviewers_by_id[item.id]].append(item.id)
+        for item_id in sorted(row_ids):
+            assignee_id = None if self._team_id else choices[item_id][0]
+            item_ids_by_assignee[assignee_id].append(item_id)
         payloads: list[AssignedPayload] = [
             {
                 "tag_set_ids": item_ids,
                 "user_ids": [user_id] if user_id else [],
                 "team_id": self._team_id,
                 "by": self._caller.user_id,
-                "escalated": False,
-                "reason": None,
+                "escalated": self._escalation_reason is not None,
+                "reason": self._escalation_reason,
             }
             for user_id, item_ids in item_ids_by_assignee.items()
         ]
         events.emit_many(emitted_events.ASSIGNED, payloads)
 
+    def _build_error(self, item: LockedItem) -> ApiError:
+        if not self._is_claimed_by_other(item):
+            return errors.conflict(_OWN_WORK_MESSAGE)
+        claim = {"user_id": item.claimed_by, "expires_at": item.claim_expires_at}
+        return errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
 
-def _list_eligible_reviewers(
-    item: LockedItem, reviewers: Sequence[UUID], *, allows_self_review: bool
-) -> list[UUID]:
-    """Return the ids of those `reviewers` who may review an item."""
-    return [
-        user_id
-        for user_id in reviewers
-        if rules.can_review(user_id, item.contributor_ids, allows_self_review=allows_self_review)
-    ]
+
+class _EscalationAssigner(_ItemAssigner):
+    """Assigns an item to another reviewer or to a team, on behalf of a caller who may review it.
+
+    Unlike other assignments, an escalation ends every claim and always emits the event. Its errors
+    are 400, and the team is checked for reviewers only after the item was checked.
+    """
+
+    def lock_recipients(self) -> None:
+        """Lock the recipients like the base class, but a team may have no reviewer."""
+        self._self_review = organizations.lock_self_review(self._caller)
+        if self._team_id is not None:
+            self._recipients = recipients.lock_team_members(self._team_id, self.role)
+            return
+        self._recipients = list(lock_eligible_members(self._user_ids, self.role))
+        if not self._recipients:
+            raise errors.invalid("Must be a member who can review.", "user_id")
+
+    def _build_error(self, _item: LockedItem) -> ApiError:
+        if not self._recipients:
+            return recipients.build_no_member_error(self.role)
+        return errors.invalid(_OWN_WORK_MESSAGE, "user_id" if self._team_id is None else "team_id")

@@ -69,13 +69,14 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
     Raises 404; 409 `conflict` if nobody has claimed the item; 403 if another user has claimed it.
     """
-    item = lock(item_id)
-    if item.claimed_by is None:
+    user_id = None if caller.has_role(Role.admin) else caller.user_id
+    claimed_by = items.CLAIMABLE_ITEMS.release(item_id, user_id)
+    item = get_item(item_id)
+    if claimed_by is None and item["claim"] is None:
         raise errors.conflict("Nobody has claimed the item.")
-    if item.claimed_by != caller.user_id and not caller.has_role(Role.admin):
+    if claimed_by is None:
         raise errors.denied("Another reviewer has claimed the item.")
-    items.release(item_id)
-    return get_item(item_id)
+    return item
 
 
 def lock(item_id: UUID, revision: int | None = None) -> LockedItem:

@@ -10,7 +10,6 @@ from app.kit.db import Checkpoint
 from app.workflow.review_queue.emitted_events import RETURNED, ReturnedPayload
 from app.workflow.review_queue.queries import items as queries
 from app.workflow.review_queue.queries.items import EndedSelfReview, UnassignedItem
-from app.workflow.tag_sets.queries import bulk as tag_sets
 
 
 def unassign_removed_member(
@@ -50,7 +49,7 @@ def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) 
 
     Also unassigns the member's teams from reviews that none of their members can do.
     """
-    tag_sets.release_reviews(user_id)
+    queries.CLAIMABLE_ITEMS.release_all(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
     for team_id in teams.list_team_ids(user_id):
         unassign_team(team_id, checkpoint, reason=reason)

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.identity.members.eligibility import find_eligible_user_ids
 from app.kit.permissions import Role
 from app.workflow.assignment.queries.assignees import count_open_artifacts
-from app.workflow.assignment.service.recipients import LabelerPool
+from app.workflow.assignment.service.recipients import RecipientPool
 from app.workflow.routing_rules.queries import people as queries
 from app.workflow.routing_rules.queries.people import MembersByTeam
 from app.workflow.routing_rules.service.compiled_rules import Rule
@@ -90,7 +90,7 @@ class AssigneeChooser:
 
     data: AssigneeData
     last_user_ids: dict[int, UUID] = field(default_factory=dict)
-    _pools: dict[tuple[UUID, frozenset[str] | None], LabelerPool] = field(default_factory=dict)
+    _pools: dict[tuple[UUID, frozenset[str] | None], RecipientPool] = field(default_factory=dict)
 
     def choose(self, rule: Rule, schema_id: UUID | None) -> AssigneeChoice:
         """Choose the assignee for an artifact with this schema, according to a rule's action."""
@@ -128,7 +128,7 @@ class AssigneeChooser:
     ) -> AssigneeChoice:
         pool = self._pools.get((team_id, required_skills))
         if pool is None:
-            pool = LabelerPool(self._list_candidates(team_id, required_skills), self.data.loads)
+            pool = RecipientPool(self._list_candidates(team_id, required_skills), self.data.loads)
             self._pools[team_id, required_skills] = pool
         user_id = pool.find_least_loaded()
         if user_id is None and required_skills:

@@ -1,0 +1,88 @@
+"""The component that assigns work: artifacts to labelers, and tag sets to reviewers."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import ClassVar, Generic, TypeAlias, TypeVar
+from uuid import UUID
+
+from app.kit.errors import ApiError
+from app.kit.permissions import Role
+from app.workflow.assignment.service import recipients
+from app.workflow.assignment.service.recipients import RecipientPool
+
+RowT = TypeVar("RowT")
+Choices: TypeAlias = dict[UUID, list[UUID]]
+"""The ids of the chosen users by row id. Rows that no recipient can be assigned are omitted."""
+
+
+class Assigner(ABC, Generic[RowT]):
+    """Assigns the rows of one request to users or to a team, in one or more transactions.
+
+    The recipients' loads are kept from one transaction to the next. A single assignment is an
+    assignment of one row.
+    """
+
+    role: ClassVar[Role]
+
+    def __init__(self, user_ids: Sequence[UUID], team_id: UUID | None) -> None:
+        self._user_ids = user_ids
+        self._team_id = team_id
+        self._recipients: list[UUID] = []
+        self._loads: Counter[UUID] = Counter()
+
+    def lock_recipients(self) -> None:
+        """Validate the users or the team, and lock them until the transaction ends.
+
+        Recipients are locked before rows. Raises 400 if a user is not an eligible member with at
+        least `role`, or if the team does not exist or has no such member.
+        """
+        if self._team_id is None:
+            self._recipients = recipients.lock_users(self._user_ids, self.role)
+            return
+        self._recipients = recipients.lock_team_members(self._team_id, self.role)
+        if not self._recipients:
+            raise recipients.build_no_member_error(self.role)
+
+    def assign(self, rows: Mapping[UUID, RowT]) -> dict[UUID, ApiError]:
+        """Assign locked rows, and return the errors by id for rows that are not assigned.
+
+        Emits events for new assignments. Repeating an assignment notifies nobody.
+        """
+        choices = self._choose(rows)
+        assigned_rows = {id_: row for id_, row in rows.items() if id_ in choices}
+        new_ids = self._write(assigned_rows, choices) if assigned_rows else []
+        if new_ids:
+            self._emit_assigned(new_ids, choices)
+        return {id_: self._build_error(row) for id_, row in rows.items() if id_ not in choices}
+
+    def _distribute(self, excluded_ids: Mapping[UUID, AbstractSet[UUID | None]]) -> Choices:
+        """Choose one recipient for each row: the least loaded one that is not excluded.
+
+        `excluded_ids` maps row ids to user ids, in the order in which the rows are assigned.
+        """
+        pool = RecipientPool(self._recipients, self._loads)
+        choices = {}
+        for row_id, excluded_user_ids in excluded_ids.items():
+            user_id = pool.find_least_loaded(excluded_user_ids)
+            if user_id is not None:
+                self._loads[user_id] += 1
+                choices[row_id] = [user_id]
+        return choices
+
+    @abstractmethod
+    def _choose(self, rows: Mapping[UUID, RowT]) -> Choices:
+        """Choose the users for each row. An empty list assigns the team, or nobody."""
+
+    @abstractmethod
+    def _write(self, rows: Mapping[UUID, RowT], choices: Choices) -> list[UUID]:
+        """Write the assignments, and return the ids of the rows whose assignment is new."""
+
+    @abstractmethod
+    def _emit_assigned(self, row_ids: Sequence[UUID], choices: Choices) -> None:
+        """Emit the events for new assignments."""
+
+    @abstractmethod
+    def _build_error(self, row: RowT, /) -> ApiError:
+        """Build the error for a row that cannot be assigned to any recipient."""
