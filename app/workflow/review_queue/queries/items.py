@@ -18,7 +18,7 @@ from app.kit.permissions import Role
 from app.workflow.assignment.queries import claimable_tables
 from app.workflow.tag_sets.claimable import EXCLUDED_REVIEWERS
 from app.workflow.tag_sets.models import TagSet
-from app.workflow.tag_sets.queries.deciding import CLAIMED_BY, CONTRIBUTOR_IDS
+from app.workflow.tag_sets.queries.locking import CLAIMED_BY, CONTRIBUTOR_IDS
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 BATCH = 1000

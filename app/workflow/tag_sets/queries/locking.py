@@ -39,6 +39,9 @@ BATCH = 1000
 REQUIRED_LABEL_COUNT: ColumnElement[int] = literal_column(
     REQUIRED_LABELS.format(of="tag_sets."), Integer
 )
+CONTRIBUTOR_IDS: ColumnElement[Any] = literal_column(
+    CONTRIBUTORS.format(of="tag_sets."), ARRAY(Uuid)
+)
 CLAIMED_BY = case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id))
 """The id of the reviewer with an unexpired claim, or null if there is none."""
 
@@ -144,7 +147,7 @@ def _select(names: Sequence[str], **expressions: SQLColumnExpression[Any]) -> Se
     columns = db.build_columns(
         names,
         TagSet,
-        contributor_ids=literal_column(CONTRIBUTORS.format(of="tag_sets."), ARRAY(Uuid)),
+        contributor_ids=CONTRIBUTOR_IDS,
         required_labels=REQUIRED_LABEL_COUNT,
         claimed_by=CLAIMED_BY,
         **expressions,
