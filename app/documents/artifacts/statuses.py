@@ -47,10 +47,9 @@ TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {
 artifact back."""
 
 
-def check_transition(old_status: str, new_status: str) -> None:
-    """Check that the status of an artifact stays the same or changes as in `TRANSITIONS`."""
-    is_allowed = new_status in (old_status, *TRANSITIONS[ArtifactStatus(old_status)])
-    assert is_allowed, f"{old_status} to {new_status}"
+def is_transition(old_status: str, new_status: str) -> bool:
+    """Return whether the status of an artifact stays the same or changes as in `TRANSITIONS`."""
+    return new_status in (old_status, *TRANSITIONS[ArtifactStatus(old_status)])
 
 
 CLAIMABLE = (_READY, _IN_PROGRESS)

@@ -14,7 +14,7 @@ from app.documents.artifacts.emitted_events import (
 )
 from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
 from app.documents.artifacts.models.documents import Artifact
-from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus, check_transition
+from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus, is_transition
 from app.kit import db, tenancy
 
 _INSERT_PAGES = text(
@@ -95,7 +95,7 @@ def store_content(
     Returns the payload of `artifact.ingested`.
     """
     status = ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY
-    check_transition(artifact.status, status)
+    assert is_transition(artifact.status, status)
     # Update the document first: inserting the text indexes its words in the document's language.
     update_artifact(
         artifact.id,
@@ -126,7 +126,7 @@ def store_content(
 
 def set_failed(artifact: Artifact, code: str, message: str) -> None:
     """Mark a document as failed, store the reason, and delete any text parsed earlier."""
-    check_transition(artifact.status, ArtifactStatus.FAILED)
+    assert is_transition(artifact.status, ArtifactStatus.FAILED)
     failure = {"code": code, "message": message}
     update_artifact(
         artifact.id,

@@ -10,7 +10,7 @@ from app.documents.artifacts.queries import searching
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.service import ports
 from app.documents.artifacts.service.reading import get, lock
-from app.documents.artifacts.statuses import ArtifactStatus, check_transition
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, events, tenancy
 from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
@@ -54,7 +54,6 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
             " drafts first. If it has tag sets that are not drafts, it cannot be reprocessed.",
             tag_sets=blocking_ids,
         )
-    check_transition(artifact.status, ArtifactStatus.PROCESSING)
     queries.set_processing([artifact_id])
     payload: ReprocessedPayload = {"artifact_id": artifact_id, "by": by}
     events.emit(emitted_events.REPROCESSED, payload)

@@ -7,11 +7,14 @@ from uuid import UUID
 from sqlalchemy import TextClause, select, text
 
 from app.documents.artifacts.models.documents import Artifact
-from app.documents.artifacts.statuses import check_transition
+from app.documents.artifacts.statuses import is_transition
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
+from app.kit.logging import get_logger
 from app.kit.permissions import Role
 from app.workflow.tag_sets.claimable import LABELABLE
+
+log = get_logger(__name__)
 
 BATCH = 1000
 FILTERED_ASSIGNEES = """coalesce((
@@ -157,7 +160,8 @@ def update_statuses(artifact_ids: Sequence[UUID], *, are_new: bool = False) -> d
 
     Call this function last in a transaction that changes a tag set. The artifacts must be locked,
     in the order of their ids. If `are_new` is set, this transaction has created the artifacts, so
-    they may have any status; other changes must be in the table of transitions. Statuses:
+    they may have any status; other changes are logged as errors if the table of transitions does
+    not contain them. Statuses:
 
     - done: at least as many tag sets are accepted as the schema requires, or a merge is accepted.
       An artifact that is done stays done if its schema requires more tag sets than before.
@@ -194,9 +198,10 @@ def _execute_update(
         "artifact_ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
     rows = [_UpdatedArtifact._make(row) for row in db.session().execute(statement, values)]
-    if not are_new:
-        for row in rows:
-            check_transition(row.old_status, row.status)
+    for row in rows:
+        # The old status was wrong. Failing would keep it wrong.
+        if not (are_new or is_transition(row.old_status, row.status)):
+            log.error("artifact.unexpected_transition", **row._asdict())
     idle_ids = [str(row.id) for row in rows if row.may_have_idle_assignees]
     if idle_ids:
         parameters = {"artifact_ids": idle_ids, **_build_organization_params()}
