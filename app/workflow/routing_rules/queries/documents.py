@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, TextClause, text
+from sqlalchemy import RowMapping, TextClause, text
 
 from app.engines.conditions.attributes import MAX_TEXT_CHARS, METADATA_PREFIX
 from app.kit import db, tenancy
@@ -82,6 +82,20 @@ class RoutingPosition(NamedTuple):
     id: UUID
 
 
+class DocumentRow(NamedTuple):
+    """A document to route, with the attributes that the rules need.
+
+    `is_routable` is true if the document can be routed now, and `labeled` if it has tag sets.
+    """
+
+    id: UUID
+    name: str
+    schema_id: UUID | None
+    is_routable: bool
+    labeled: bool
+    attributes: dict[str, Any]
+
+
 START = RoutingPosition(datetime.min.replace(tzinfo=UTC), UUID(int=0))
 """The position before all documents."""
 
@@ -129,13 +143,8 @@ def lock(ids: Iterable[UUID], *, unrouted_only: bool) -> list[UUID]:
     return list(db.session().scalars(statement, _build_parameters(ids=_format_ids(ids))))
 
 
-def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
-    """Return a row for each document, oldest first, with the columns for `attributes`.
-
-    Each row also has the columns id, name, schema_id, `labeled` (the document has tag sets), and
-    `is_routable` (the document can be routed now). `metadata` contains the requested keys, and is
-    null if the document has none of these keys.
-    """
+def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[DocumentRow]:
+    """Return a row for each document, oldest first, with the values of `attributes`."""
     keys = sorted(
         name.removeprefix(METADATA_PREFIX)
         for name in attributes
@@ -145,7 +154,19 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]
         ids=_format_ids(ids), **({"metadata_keys": keys} if keys else {})
     )
     columns = frozenset(attributes & _COLUMNS.keys())
-    return list(db.session().execute(_build_statement(columns, metadata=bool(keys)), parameters))
+    statement = _build_statement(columns, metadata=bool(keys))
+    rows = db.session().execute(statement, parameters).mappings()
+    return [_build_row(row, attributes) for row in rows]
+
+
+def _build_row(columns: RowMapping, attributes: frozenset[str]) -> DocumentRow:
+    values = {name: columns[name] for name in attributes if not name.startswith(METADATA_PREFIX)}
+    if values.get("schema_id") is not None:
+        values["schema_id"] = str(values["schema_id"])
+    for key, value in (columns.get("metadata") or {}).items():
+        values[f"{METADATA_PREFIX}{key}"] = value
+    fixed_columns = (columns[name] for name in DocumentRow._fields[:-1])
+    return DocumentRow._make([*fixed_columns, values])
 
 
 @cache

@@ -8,12 +8,10 @@ from uuid import UUID
 
 import orjson
 from cachetools import LRUCache, cached
-from sqlalchemy import Row
 
-from app.engines.conditions.attributes import METADATA_PREFIX, DocumentAttributes
+from app.engines.conditions.attributes import DocumentAttributes
 from app.engines.conditions.compiled_conditions import CompiledConditions, compile_conditions
 from app.engines.conditions.operators import MAX_PATTERN_BYTES, ConditionError
-from app.engines.conditions.time_limits import TimeLimit
 from app.kit.logging import get_logger
 from app.workflow.routing_rules.models import RoutingRule
 
@@ -104,19 +102,6 @@ def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
     return frozenset().union(
         *(rule.compiled_conditions.attributes for rule in rules if rule.enabled)
     )
-
-
-def build_document_attributes(
-    row: Row[Any], attributes: frozenset[str], time_limit: TimeLimit | None = None
-) -> DocumentAttributes:
-    """Build the attributes of a document from the columns of its row."""
-    columns = row._mapping  # noqa: SLF001 - public in SQLAlchemy
-    values = {name: columns[name] for name in attributes if not name.startswith(METADATA_PREFIX)}
-    if values.get("schema_id") is not None:
-        values["schema_id"] = str(values["schema_id"])
-    for key, value in (getattr(row, "metadata", None) or {}).items():
-        values[f"{METADATA_PREFIX}{key}"] = value
-    return DocumentAttributes(values, time_limit)
 
 
 class RuleSet:

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
+from app.engines.conditions.attributes import DocumentAttributes
 from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 from app.kit.logging import get_logger
 from app.workflow.routing_rules.queries import documents
+from app.workflow.routing_rules.queries.documents import DocumentRow
 from app.workflow.routing_rules.service import compiled_rules, limits
 from app.workflow.routing_rules.service.compiled_rules import MergedAction, Rule
 
@@ -63,7 +62,7 @@ def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> MatchResult:
             break
         evaluated_ids.add(row.id)
         time_limit = TimeLimit(limits.DOCUMENT_SECONDS)
-        document = compiled_rules.build_document_attributes(row, attributes, time_limit)
+        document = DocumentAttributes(row.attributes, time_limit)
         try:
             matching_rules = rule_set.find_matches(document)
         except EvaluationTimeout:
@@ -90,7 +89,7 @@ def build_matched_document(
     return MatchedDocument(artifact_id, schema_id, rules, action)
 
 
-def _iterate_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> Iterator[Row[Any]]:
+def _iterate_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> Iterator[DocumentRow]:
     size = CHUNK_SIZE_WITH_TEXT if "text" in attributes else CHUNK_SIZE
     for start in range(0, len(ids), size):
         yield from documents.list_rows(ids[start : start + size], attributes)

@@ -190,7 +190,7 @@ def _load_stored_documents(
             row.schema_id,
             row.labeled,
             row.is_routable,
-            compiled_rules.build_document_attributes(row, attributes),
+            DocumentAttributes(row.attributes),
         )
         for row in (rows[artifact_id] for artifact_id in dict.fromkeys(artifact_ids))
     ]
