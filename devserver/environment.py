@@ -91,7 +91,7 @@ class RunRecord:
         """Return the content of the file, or {} if there is no valid file.
 
         The content is the supervisor's process id (`pid`), the process ids of its children by name
-        (`children`), and their environment variables (`environment`).
+        (`children`), and the settings in their environment (`environment`).
         """
         try:
             record: dict[str, Any] = json.loads(self._path.read_text(encoding="ascii"))

@@ -1,4 +1,4 @@
-"""Reap child processes that have exited, including adopted orphans."""
+"""Kill and reap child processes, including adopted orphans."""
 
 import contextlib
 import os

@@ -56,12 +56,15 @@ class EncryptedColumn:
             token = self.column[self.property_name].astext
         return token
 
-    def build_new_value(self, token: str) -> str | ColumnElement[Any]:
-        """Return the value, or an SQL expression, that replaces the token in the column."""
+    def build_new_value(self, new_token: str) -> str | ColumnElement[Any]:
+        """Build the value to assign to the column so that it contains `new_token`.
+
+        The value is the token itself or, for a property of a JSON column, an SQL expression.
+        """
         if self.property_name is None:
-            return token
+            return new_token
         path = literal([self.property_name], ARRAY(TEXT))
-        return func.jsonb_set(self.column, path, literal(token, JSONB))
+        return func.jsonb_set(self.column, path, literal(new_token, JSONB))
 
 
 @dataclass(slots=True)

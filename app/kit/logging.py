@@ -124,8 +124,8 @@ class LineHandler(logging.Handler):
             event["event"] = record.getMessage()
             if record.exc_info:
                 event["exc_info"] = record.exc_info
-            if record.name.startswith("rq") and isinstance(sys.exc_info()[1], _REDIS_OUTAGES):
-                if not _redis_outage.record_line():
+            if record.name.startswith("rq") and isinstance(sys.exc_info()[1], _REDIS_OUTAGE_ERRORS):
+                if not _redis_outage_detector.record_line():
                     return
                 event = _shorten_outage(event, sys.exc_info()[1])
             line_logger.msg(_render_line(line_logger, record.levelname.lower(), event))
@@ -154,9 +154,9 @@ class OutageDetector:
         return is_first
 
 
-_REDIS_OUTAGES = (RedisConnectionError, RedisTimeoutError)
+_REDIS_OUTAGE_ERRORS = (RedisConnectionError, RedisTimeoutError)
 # RQ logs one or two lines for each attempt to connect, sometimes with long tracebacks.
-_redis_outage = OutageDetector()
+_redis_outage_detector = OutageDetector()
 
 
 def _shorten_outage(event: Event, failure: BaseException | None) -> Event:

@@ -226,7 +226,7 @@ def test_an_outage_of_redis_is_one_short_line(
     kind: type[Exception], lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr(kit_logging, "_redis_outage", kit_logging.OutageDetector())
+    monkeypatch.setattr(kit_logging, "_redis_outage_detector", kit_logging.OutageDetector())
     monkeypatch.setattr(kit_logging.time, "monotonic", lambda: now[0])
     log = logging.getLogger("rq.worker")
     for _ in range(5):

@@ -6,7 +6,7 @@ from app.kit.api.fields import Bool, Date, Float, Int, List, Nested, Response, S
 
 
 class ModelsQuery(Schema):
-    """Filters for the list of models."""
+    """Query parameters of the list of models."""
 
     schema_id = Uuid()
     compare_with = Str(

@@ -55,10 +55,11 @@ dump may contain an id from another server that is greater than all ids here. It
 
 
 class BucketSpan(NamedTuple):
-    """Buckets of a facet from `first` up to but excluding `end`. None means no bound.
+    """The time range of a query, from `first` up to but excluding `end`. None means no bound.
 
-    `first` and `end` are start times of buckets of the finest cube. If `level` is set, only buckets
-    of that level are read, and the bucket can be one of the shown facets.
+    `bucket` is the facet that contains the timestamp. Both bounds must be start times of the
+    smallest buckets that the source has. `level` (`MONTH`, `DAY` or `HOUR`) reads only buckets of
+    that length. It must be set if `bucket` is one of the shown facets.
     """
 
     bucket: str

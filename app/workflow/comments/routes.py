@@ -20,7 +20,8 @@ blueprint = Blueprint("comments", tag="tag-sets")
 def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """List comments.
 
-    Returns the comments on a tag set, grouped by thread. Each thread is ordered by creation time.
+    Returns the comments on a tag set, by default grouped by thread. Each thread is ordered by
+    creation time.
     """
     return service.list_comments(tag_set_id, caller=caller, **query)
 

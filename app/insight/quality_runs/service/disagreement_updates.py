@@ -67,8 +67,8 @@ def compare(
 ) -> list[dict[str, Any]]:
     """Compare the answers of several labelers for one document, and return the disagreements.
 
-    A field is compared only in answers whose version has the same field type as the newest version
-    among the answers.
+    The newest schema version among the answers determines the fields. An answer is compared for a
+    field only if the field has the same type and the same `multiple` in the answer's version.
     """
     comparable_answers = [answer for answer in answers if answer.version_id in versions]
     if len(comparable_answers) < _MIN_ANSWERS:
