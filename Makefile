@@ -24,8 +24,9 @@ NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
 	tests/engines/documents/test_published_samples.py tests/engines/documents/test_sandbox.py \
 	tests/engines/documents/test_server.py tests/engines/formats/test_label_studio_sdk.py \
 	tests/engines/formats/test_docile_library.py \
-	tests/engines/schema_sources/test_published_templates.py tests/kit/serving \
-	tests/kit/test_line_output.py tests/kit/test_storage.py
+	tests/engines/schema_sources/test_published_templates.py \
+	tests/engines/sources/test_object_stores.py tests/kit/serving tests/kit/test_line_output.py \
+	tests/kit/test_storage.py
 
 # What the tests use besides the two environments. Each has a folder of its own.
 TEST_SETUP := web/dist/index.html $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
