@@ -18,6 +18,7 @@ WORKBENCH_BUILD := $(if $(filter off false no 0,$(WORKBENCH)),,web/dist/index.ht
 WEB_SOURCES := $(wildcard web/*.json web/*.ts web/*.html) \
 	$(shell find web/src web/public -type f ! -name '*.d.ts' ! -name '*.test.*')
 NPM := $(BIN)/python tools/npm.py
+WEB_FILES := $(shell find web -type f ! -path 'web/node_modules/*' ! -path 'web/dist/*' ! -path 'web/build/*')
 # What needs no server, starts no process under test, and asks for no long series of examples.
 UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
 NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
@@ -73,7 +74,12 @@ lint: $(VENV)/dev.stamp web/node_modules/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory $(VENV)/web-lint.stamp
+
+# Linting the workbench takes a minute, so it is not repeated if nothing has changed.
+$(VENV)/web-lint.stamp: $(WEB_FILES) web/node_modules/dev.stamp
 	$(NPM) --prefix web run --silent check
+	@touch $@
 
 format: ## apply ruff's fixes and format, and format the workbench
 format: $(VENV)/dev.stamp web/node_modules/dev.stamp
