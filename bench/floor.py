@@ -64,7 +64,7 @@ def read(name: str) -> Response:
 
 @app.get("/lean/<name>")
 def read_lean(name: str) -> Response:
-    """Run statements that the service does not run; return the rows of each statement."""
+    """Run the simplest SQL for the same data (`lean_rows`); return the rows of each statement."""
     cursor = _get_connection(autocommit=True).cursor()
     psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
     return _run_statements(cursor, name)

@@ -95,7 +95,7 @@ class Quotas:
     def cancel_picks(self, picks: Iterable[PickedWebhook]) -> None:
         """Cancel picks, because their attempts could not begin."""
         for limit, _, _ in picks:
-            self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning_count = 0
+            self._states.get_webhook(limit.organization_id, limit.webhook_id).picked_count = 0
         self._has_changed = True
 
     def add_attempts(self, picks: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
@@ -109,7 +109,7 @@ class Quotas:
         for limit, ended_count, _ in picks:
             webhook = self._states.get_webhook(limit.organization_id, limit.webhook_id)
             begun_attempts = by_webhook[limit.webhook_id]
-            webhook.beginning_count = 0
+            webhook.picked_count = 0
             if len(begun_attempts) < limit.max_attempts:
                 self._unmark_due(webhook)
             self._prefetch(webhook, begun_attempts, is_current=webhook.ended_count == ended_count)
@@ -220,19 +220,17 @@ class Quotas:
                     count = 0 if webhook.in_progress_count else min(1, count)
                 if count > 0:
                     organization.due.move_to_end(webhook.id)
-                    webhook.beginning_count += count
+                    webhook.picked_count += count
                     begun_counts[webhook.pace] += count
                     limit -= count
         return [
             PickedWebhook(
-                BeginLimit(
-                    organization.id, webhook.id, webhook.beginning_count, webhook.max_replays
-                ),
+                BeginLimit(organization.id, webhook.id, webhook.picked_count, webhook.max_replays),
                 webhook.ended_count,
                 webhook.failures > 0,
             )
             for webhook in organization.due.values()
-            if webhook.beginning_count
+            if webhook.picked_count
         ]
 
     def _count_attempts_to_begin(

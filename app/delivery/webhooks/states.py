@@ -40,7 +40,8 @@ class WebhookState:
     Attributes:
         failures: the number of consecutive failures, including failures not yet in the database.
         prefetched: attempts that have begun and have not been sent yet.
-        beginning_count: the number of attempts that a running statement may begin.
+        picked_count: the maximum number of attempts that the current call of `begin_attempts` may
+            begin; 0 if there is no such call.
         sending_count: the number of attempts under way.
         unwritten_count: the number of ended attempts whose outcomes are not in the database yet.
         ended_count: the number of attempts that have ended.
@@ -51,7 +52,7 @@ class WebhookState:
     failures: int = 0
     pace: Pace = Pace.UNKNOWN
     prefetched: "deque[Attempt]" = field(default_factory=deque)
-    beginning_count: int = 0
+    picked_count: int = 0
     sending_count: int = 0
     unwritten_count: int = 0
     ended_count: int = 0
@@ -59,7 +60,7 @@ class WebhookState:
     @property
     def in_progress_count(self) -> int:
         """Return the number of attempts that are about to begin, or have begun but not ended."""
-        return self.beginning_count + len(self.prefetched) + self.sending_count
+        return self.picked_count + len(self.prefetched) + self.sending_count
 
     @property
     def is_idle(self) -> bool:

@@ -35,7 +35,7 @@ _STATUSES = tuple(TagSetStatus)
 _ARTIFACTS = Artifact.__table__
 _TAG_SETS = TagSet.__table__
 _MEASURE = "measure"
-"""The name of the column that is summed, in addition to the number of rows."""
+"""The name of the column whose sum `_select_cells` returns as `total`."""
 
 
 def count_artifacts(

@@ -73,10 +73,10 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
     return _finish(_FINISH_CHOSEN, values)
 
 
-def finish_delayed_routing(max_wait: timedelta) -> list[FinishedArtifact]:
-    """Finish the routing of documents that have waited longer than `max_wait`.
+def release_delayed_documents(max_wait: timedelta) -> list[FinishedArtifact]:
+    """Make documents ready that have waited for routing longer than `max_wait`, without routing.
 
-    Makes at most `BATCH` documents of all organizations ready, and returns them.
+    Releases at most `BATCH` documents of all organizations, and returns them.
     """
     return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
 

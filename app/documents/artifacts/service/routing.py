@@ -63,7 +63,7 @@ def release_delayed_documents() -> int:
     1,000. If routing runs later, it still assigns a document unless somebody has started to work on
     it.
     """
-    artifacts = queries.finish_delayed_routing(MAX_WAIT)
+    artifacts = queries.release_delayed_documents(MAX_WAIT)
     for organization_id in sorted({artifact.organization_id for artifact in artifacts}):
         with tenancy.organization(organization_id):
             _emit_ingested([row for row in artifacts if row.organization_id == organization_id])

@@ -181,7 +181,7 @@ def set_state(state: RecountState) -> None:
     db.execute_bulk(update(QualityState).where(is_current).values(**state._asdict()))
 
 
-def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
+def lock_contributions(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
     """Lock documents in the order of their ids, and return their stored contributions by id.
 
     Creates a row without contributions for each document that has no row.
@@ -191,7 +191,7 @@ def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
     return {row.artifact_id: row.contributions for row in rows}
 
 
-def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
+def store_contributions(contributions: Mapping[UUID, list[Any]]) -> None:
     """Store the contributions of locked documents, replacing earlier contributions.
 
     The rows of documents without contributions are deleted.

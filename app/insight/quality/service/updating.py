@@ -112,7 +112,7 @@ def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
 
     The caller must have locked the state.
     """
-    stored_contributions = cells.lock_documents(artifact_ids)
+    stored_contributions = cells.lock_contributions(artifact_ids)
     computed_contributions: dict[UUID, Contributions] = {key: {} for key in artifact_ids}
     for document in documents.load_documents(artifact_ids):
         computed_contributions[document.id] = compute_contributions(document, find_zone(zone))
@@ -122,7 +122,7 @@ def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
         for key, value in packed_contributions.items()
         if value != stored_contributions[key] or not value
     }
-    cells.store_documents(changed_contributions)
+    cells.store_contributions(changed_contributions)
     deltas: dict[tuple[Any, ...], list[int]] = {}
     for artifact_id, contributions in changed_contributions.items():
         _add_contributions(deltas, stored_contributions[artifact_id], -1)
