@@ -153,8 +153,9 @@ def test_indexing_is_resumed_after_its_worker_was_killed(test_site: Site) -> Non
         job = test_site.insert_job("artifacts.index")
         for _ in range(2):
             worker = gate.step("worker.py")
+        # Afterwards, another worker may continue the job as soon as the lease has expired.
+        before = _read_index_transactions(test_site)
         gate.kill(worker)
-    before = _read_index_transactions(test_site)
     assert len(before) == 200
     test_site.resume_job(job)
     after = _read_index_transactions(test_site)
