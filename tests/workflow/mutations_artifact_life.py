@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.kit import db, events
 from app.workflow.assignment.queries import claims, next_artifact
+from app.workflow.assignment.queries.claimable_tables import ClaimableTable
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.queries import deciding, skips, statuses
 from app.workflow.tag_sets.queries import drafts as draft_queries
@@ -162,7 +163,7 @@ def omit_skips(patch: Patch) -> None:
 
 
 def keep_claims_of_removed_member(patch: Patch) -> None:
-    patch.setattr(claims.CLAIMABLE_ARTIFACTS, "release_all", _return_empty_list)
+    patch.setattr(ClaimableTable, "release_all", _return_empty_list)
 
 
 def keep_reservations_of_removed_member(patch: Patch) -> None:
