@@ -49,7 +49,7 @@ Entries = list[SourceEntry]
 
 
 class BrowsedEntry(NamedTuple):
-    """A folder or document in a source; `included` tells whether a crawl would read it."""
+    """A folder or document in a source. `included` is true if a crawl would read it."""
 
     path: str
     name: str
@@ -90,10 +90,9 @@ def test(connector_id: UUID) -> ProbeResult:
 def browse(connector_id: UUID, *, path: str, limit: int) -> BrowsedFolder:
     """Browse a folder in a source, and return its first entries, at most `limit`.
 
-    Raises 404 if the connector does not exist, and 503 while
-    too many sources are being tested or browsed. If the source cannot be read, raises 409
-    `conflict` with the kind of the error as `details.kind`. If the folder does not exist, this
-    error is for the field `path`.
+    Raises 404 if the connector does not exist, and 503 while too many sources are being tested or
+    browsed. If the source cannot be read, raises 409 `conflict` with the kind of the error as
+    `details.kind`. If the folder does not exist, this error is for the field `path`.
     """
     connector = errors.require_found(records.get(connector_id))
     try:
