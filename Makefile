@@ -19,15 +19,21 @@ WEB_SOURCES := $(wildcard web/*.json web/*.ts web/*.html) \
 	$(shell find web/src web/public -type f ! -name '*.d.ts' ! -name '*.test.*')
 NPM := $(BIN)/python tools/npm.py
 WEB_FILES := $(shell find web -type f ! -path 'web/node_modules/*' ! -path 'web/dist/*' ! -path 'web/build/*')
-# What needs no server, starts no process under test, and asks for no long series of examples.
+# What needs no server and no download, starts no process under test, asks for no long series of examples,
+# and spends no seconds in a library. `make check` must take less than a minute.
 UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
-NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
+NO_UNIT_TESTS := tests/engines/calibration tests/engines/charts tests/engines/destinations \
+	tests/engines/ocr tests/engines/sandbox tests/engines/sources tests/kit/serving \
+	tests/engines/documents/test_entries.py tests/engines/documents/test_heic.py \
 	tests/engines/documents/test_published_samples.py tests/engines/documents/test_sandbox.py \
-	tests/engines/documents/test_server.py tests/engines/formats/test_label_studio_sdk.py \
-	tests/engines/formats/test_docile_library.py \
-	tests/engines/schema_sources/test_published_templates.py \
-	tests/engines/sources/test_object_stores.py tests/kit/serving tests/kit/test_line_output.py \
-	tests/kit/test_storage.py
+	tests/engines/documents/test_server.py tests/engines/drift/test_simulation.py \
+	tests/engines/extraction/test_training.py tests/engines/formats/test_docile_library.py \
+	tests/engines/formats/test_imports.py tests/engines/formats/test_label_studio_sdk.py \
+	tests/engines/formats/test_parquet.py tests/engines/formats/test_processes.py \
+	tests/engines/formats/test_spacy.py tests/engines/invoices/test_pdf.py \
+	tests/engines/schema_sources/test_published_templates.py tests/kit/egress/test_limits.py \
+	tests/kit/egress/test_session.py tests/kit/egress/test_tls.py tests/kit/test_line_output.py \
+	tests/kit/test_metrics_store.py tests/kit/test_storage.py
 
 # What the tests use besides the two environments. Each has a folder of its own.
 TEST_SETUP := web/dist/index.html $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
