@@ -130,13 +130,13 @@ def _measure_all() -> None:
     from app.engines.agreement.metrics import Level, Metric  # noqa: PLC0415 - as above
 
     levels = {"rating": Level.ORDINAL, "amount": Level.INTERVAL}
-    by_field = ratings.build_ratings_by_field(_generate_labels(), levels=levels)
+    ratings_by_field = ratings.build_ratings_by_field(_generate_labels(), levels=levels)
     metrics = [
         *(Metric.PERCENT, Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA),
         *(Metric.KRIPPENDORFF_ALPHA, Metric.GWET_AC1, Metric.F1),
     ]
     for field in _FIELDS:
-        field_ratings = by_field.pop(field)
+        field_ratings = ratings_by_field.pop(field)
         estimates = measuring.measure_all(field_ratings, metrics, resamples=_RESAMPLES, seed=1)
         assert all(estimate.ci_low is not None for estimate in estimates)
         pairs = measuring.measure_pairs(

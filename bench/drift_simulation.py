@@ -138,14 +138,15 @@ def simulate(
     detected, planted = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     false_runs = 0
     for number in range(runs):
-        shifted = names[number % len(names)]
-        planted[shifted] += 1
-        detected[shifted] += shifted in _run(random, shifted, thresholds)
+        name = names[number % len(names)]
+        planted[name] += 1
+        detected[name] += name in _run(random, name, thresholds)
         false_runs += bool(_run(random, None, thresholds))
     return Result(detected, planted, runs, false_runs)
 
 
 def _run(random: Generator, shifted: str | None, thresholds: DriftThresholds | None) -> set[str]:
+    """Run one comparison, and return the names of the reported metrics; `shifted` has the shift."""
     hypotheses = [
         Hypothesis(
             name,

@@ -16,7 +16,7 @@ from bench.report import Report
 _SEEN_LAYOUTS, _UNSEEN_LAYOUTS = range(36), range(36, 48)
 _TEST_COUNT = 120
 _MIN_F1 = {0: (0.60, 0.60), 5: (0.75, 0.75), 20: (0.85, 0.85), 100: (0.93, 0.92), 500: (0.95, 0.93)}
-"""By number of tag sets: the minimum scores for seen and unseen vendors."""
+"""The minimum F1 scores for seen and unseen vendors, by number of tag sets."""
 _MAX_CPU_SECONDS, _MAX_MEMORY_MB, _MAX_PREDICT_MS, _MAX_CALIBRATION_ERROR = 60.0, 1024, 40.0, 0.06
 _MIN_CALIBRATED_COUNT = 100
 

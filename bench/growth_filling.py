@@ -143,7 +143,7 @@ SELECT :org, id, CASE WHEN i % 2 = 0 THEN 'Common. ' ELSE '' END
 FROM (SELECT id, CAST(substr(external_id, 5) AS bigint) AS i FROM artifacts
       WHERE organization_id = :org) AS a
 """
-_WORDS = """
+_SEARCH_ROWS = """
 INSERT INTO artifact_search
     (organization_id, artifact_id, created_at, archived, language, filler, vector)
 SELECT a.organization_id, a.id, a.created_at, a.archived, l.language, repeat(' ', 2000),
@@ -225,8 +225,8 @@ def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
     team, review_team = (
         owner.post("/teams", {"name": name}).json["data"]["id"] for name in ("Labels", "Reviews")
     )
-    for path, people in ((team, labelers[: LABELERS // 2]), (review_team, reviewers)):
-        response = owner.post(f"/teams/{path}/members", {"user_ids": people})
+    for team_id, user_ids in ((team, labelers[: LABELERS // 2]), (review_team, reviewers)):
+        response = owner.post(f"/teams/{team_id}/members", {"user_ids": user_ids})
         assert response.status_code == 200, response.json
     hook = {"url": "http://127.0.0.2:9/", "events": ["artifact.ingested"]}
     webhook = owner.post("/webhooks", hook).json["data"]["id"]
@@ -268,7 +268,7 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
         for statement in (_ARTIFACTS, _TAG_SETS)
         for first in range(1, rows + 1, _BATCH)
     ]
-    dependents = (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES, NOTIFICATIONS)
+    dependents = (_ASSIGNED, _REVISIONS, _TEXTS, _SEARCH_ROWS, _AUDIT, _DELIVERIES, NOTIFICATIONS)
     jobs_and_runs = (_INGESTION_JOBS, _INGESTION_ITEMS, *run_filling.STATEMENTS)
     steps += [(statement, {}) for statement in (*dependents, *jobs_and_runs)]
     progress = Progress()

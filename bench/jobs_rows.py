@@ -77,20 +77,20 @@ def _measure_format(
     report: Report, service: Service, org: Org, count: int, format_id: str
 ) -> float:
     """Alternate exports in one format with COPY; return the workers' peak memory in MB."""
-    floors, jobs, peaks = [], [], []
+    floors, export_times, peaks = [], [], []
     for _ in range(_ROUNDS):
         with open_cursor(service) as cursor:
             began = time.perf_counter()
             cursor.copy_expert(_COPY.format(organization_id=org.id), _Sink())
             floors.append(time.perf_counter() - began)
         seconds, peak = _run_export(service, org, count, format_id)
-        jobs.append(seconds)
+        export_times.append(seconds)
         peaks.append(peak)
     report.add_at_most(
         f"export of {count:,} tag sets to {format_id}",
-        f"{median(jobs):.2f} s",
+        f"{median(export_times):.2f} s",
         f"{median(floors):.2f} s COPY",
-        median(jobs) / median(floors),
+        median(export_times) / median(floors),
         _MAX_EXPORT_RATIOS[format_id],
     )
     return max(peaks)

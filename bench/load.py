@@ -100,7 +100,7 @@ def run(
 ) -> Result:
     """Send requests for `seconds` on each connection, and return their response times.
 
-    Raises AssertionError if a status is not `expect`, or the error of a connection.
+    Raises AssertionError if a status is not `expect`, and any error of a connection.
     """
     result, failures = Result(), []
     start = threading.Barrier(connections + 1)
@@ -143,8 +143,8 @@ def compare(
 ) -> tuple[Result, Result, float]:
     """Alternate rounds of `ours` and `floor`; return the median round of each and the median ratio.
 
-    The ratios compare rounds of the same rank, because the rates can have two peaks: a few
-    connections may all reach the same one of two workers.
+    Rounds of the same rank are compared, because the rates vary: a few connections may all reach
+    the same one of two workers.
     """
     ours(), floor()  # warm up
     pairs = [(ours(), floor()) for _ in range(rounds)]

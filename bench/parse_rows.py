@@ -76,12 +76,12 @@ def _main() -> None:
 
         assert parse(short_path) == _extract_text(short_path)
         assert parse(long_path) == [word for word, *_ in _extract_words(long_path)]
-        rows = [
+        rates = [
             _compare(lambda: parse(short_path), lambda: _extract_text(short_path), _DOCUMENTS),
             _compare(lambda: parse(long_path), lambda: _extract_words(long_path), _LONG_DOCUMENTS),
         ]
     stop_server()
-    print(json.dumps([rows[0], [rate * _PAGES for rate in rows[1]]]))
+    print(json.dumps([rates[0], [rate * _PAGES for rate in rates[1]]]))
 
 
 def _extract_text(path: Path) -> list[str]:

@@ -191,7 +191,7 @@ class ReviewMeasurements(RequestMeasurements):
         return measure_row
 
     def _measure_accept_by_filter(self) -> Row:
-        # The filter starts at the time of the oldest of these items; a period includes its start.
+        # The filter starts at the time of the oldest item to accept; a period includes its start.
         with filling.open_cursor(self.service) as cursor:
             cursor.execute(_NEWEST, (str(self.org.id), FILTERED_COUNT - 1))
             since = cursor.fetchone()[0].isoformat()

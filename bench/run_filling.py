@@ -1,8 +1,8 @@
 """Statements that create exports, runs of a scheduled export and quality runs.
 
-There are one export and one quality run for every ten documents, of which a fifth have failed. Half
-of the exports are in CSV, and half are runs of the scheduled export. So a page of each list is full
-even in a small organization, and its time can be compared.
+There are one export and one quality run for every ten documents. A fifth of these exports and runs
+have failed. Half of the exports are in CSV, and half are runs of the scheduled export. So a page of
+each list is full even in a small organization, and the times can be compared.
 """
 
 _TIMES = """(

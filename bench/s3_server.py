@@ -1,6 +1,6 @@
 """Run an S3 server whose bucket already contains many objects.
 
-Usage: python -m bench.s3_server PORT COUNT. It prints `ready` when it accepts requests.
+Usage: python -m bench.s3_server PORT COUNT. The program prints `ready` when it accepts requests.
 """
 
 import sys

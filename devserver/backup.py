@@ -96,8 +96,8 @@ def _write_backup(
     progress.done(f"{(folder / DUMP).stat().st_size / 2**20:.1f} MiB")
     if source is not None:
         copy_files(source, folder / FILES, progress, step="new files")
-    # Outside demo mode, the service does not read these files, which an earlier demo mode has left,
-    # and backups must not contain keys.
+    # Outside demo mode, these files are left over from an earlier demo mode. The service does not
+    # read them, and backups must not contain keys.
     if parse_switch(service_environ["DEMO"].strip()):
         copy_private_file(data_dir / SECRETS, folder / SECRETS)
         copy_private_file(data_dir / "postgres" / DEMO_RECORD, folder / DEMO_RECORD)

@@ -22,7 +22,7 @@ _PROCESSES_BEFORE_RELAY = 2
 _API_STOP_SIGNALS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
 
 
-# By default, the C library keeps a memory pool for each thread and never returns it.
+# By default, the C library keeps a memory pool for each thread and never returns its memory.
 _MEMORY_VARIABLES: Mapping[str, str] = {"MALLOC_ARENA_MAX": "2"}
 
 

@@ -30,7 +30,7 @@ def main() -> int:
 
     report = _build_progress_reporter()
     if report is not _discard:
-        # The supervisor shows the progress of migrations instead.
+        # The supervisor shows the progress of migrations, so Alembic does not log it.
         logging.getLogger("alembic").setLevel(logging.WARNING)
     upgrade(progress=None if report is _discard else _MigrationProgress(report))
     report("migrated")

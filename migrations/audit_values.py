@@ -1,6 +1,6 @@
 """Define the database functions that format values for the audit log and create entry ids."""
 
-LARGE = 2048
+MAX_VALUE_BYTES = 2048
 """The maximum size of a value in bytes; for larger values, the log shows size and SHA-256."""
 
 # JSON members with these names contain secrets, so their values are never shown.
@@ -48,7 +48,7 @@ SHOWN = f"""
 CREATE FUNCTION audit_shown(written text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    IF octet_length(written) > {LARGE} THEN
+    IF octet_length(written) > {MAX_VALUE_BYTES} THEN
         RETURN json_build_object(
             'sha256', encode(sha256(convert_to(written, 'UTF8')), 'hex'),
             'bytes', octet_length(written));

@@ -177,8 +177,8 @@ class _Watch:
         )
 
     def build_function(self) -> str:
-        # A full join is never executed as nested loops. If a key changes, it contains the old and
-        # the new row, each without a counterpart, so both are recorded.
+        # A full join is never executed as nested loops. If a key changes, the join contains the old
+        # row and the new row, each without a counterpart, so both are recorded.
         keys_match = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
         pairs = f"new_rows n FULL JOIN old_rows o ON {keys_match}"
         join_nulls = f"LEFT JOIN {self.table} {{side}} ON false"

@@ -56,7 +56,7 @@ def _migrate(connection: Connection) -> None:
 
 def _refresh_after_downgrade(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
     # The audit function of a table fails if a column that it records is removed. After an upgrade,
-    # `_migrate` refreshes the functions once, because nothing writes the new columns before.
+    # `_migrate` refreshes the functions once, because nothing writes the new columns before that.
     if not step.is_upgrade:
         assert ctx.connection is not None
         auditing.refresh(ctx.connection)

@@ -40,8 +40,8 @@ T = TypeVar("T")
 def retry_while_locked(attempt: Callable[[], T], *, seconds: float = RETRY_SECONDS) -> T:
     """Run `attempt` until it gets its locks, and return its result.
 
-    `attempt` must have no effect when it fails. Raises its exception after `seconds`, or at once if
-    the cause is not a lock.
+    `attempt` must have no effect when it fails. Raises the exception of the last attempt after
+    `seconds`, or at once if the cause is not a lock.
     """
     deadline = time.monotonic() + seconds
     for pause in _generate_pauses():

@@ -35,7 +35,7 @@ class Walk:
         names = ", ".join(self._key)
         columns = [f"{table}.{name}" for name in self._key]
         self._columns = ", ".join(columns)
-        # The texts have other names than the columns, so that ORDER BY sorts by the columns.
+        # The texts get other names than the columns, so that ORDER BY refers to the columns.
         self._texts = ", ".join(
             f"CAST({name} AS text) AS key_{n}" for n, name in enumerate(columns)
         )

@@ -50,12 +50,12 @@ def show_usage(slug: str | None, *, as_json: bool) -> None:
 
 
 def _read_usage(slug: str | None) -> Iterator[dict[str, object]]:
-    for organization_id, name in upkeep.list_organizations(slug):
+    for organization_id, organization_slug in upkeep.list_organizations(slug):
         with tenancy.organization(organization_id):
             report = reporting.describe_usage()
         # Printing may take a long time, so end the transaction first.
         db.checkpoint()
-        shared_fields = {"organization": name, "plan": report["plan"]}
+        shared_fields = {"organization": organization_slug, "plan": report["plan"]}
         yield from ({**shared_fields, **meter} for meter in report["meters"])
 
 
@@ -73,11 +73,11 @@ def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
     differences: list[Difference] = []
     with run_operation("reconcile_usage"), show_progress("Comparing") as report_progress:
         organizations = upkeep.list_organizations(slug)
-        for done, (organization_id, name) in enumerate(organizations, start=1):
+        for done, (organization_id, organization_slug) in enumerate(organizations, start=1):
             if repair:
-                differences += upkeep.repair(organization_id, name)
+                differences += upkeep.repair(organization_id, organization_slug)
             else:
-                differences += upkeep.find_differences(organization_id, name)
+                differences += upkeep.find_differences(organization_id, organization_slug)
             db.checkpoint()
             report_progress(done, len(organizations))
     if differences or as_json:

@@ -110,7 +110,7 @@ def _check_keys() -> str:
     if not columns:
         return ""
     return (
-        f"ENCRYPTION_KEYS: no key decrypts some values of {', '.join(columns)}."
+        f"ENCRYPTION_KEYS: some values of {', '.join(columns)} cannot be decrypted with any key."
         " All machines must use the same keys."
     )
 

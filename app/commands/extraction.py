@@ -95,11 +95,11 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
     The model stays active until another model of the schema version is activated, by this command
     or by a later training run.
     """
-    not_found_message = override_not_found_message("The organization has no such model.")
+    message_override = override_not_found_message("The organization has no such model.")
     with (
         run_operation("activate_extraction_model"),
         bind_organization(slug),
-        not_found_message,
+        message_override,
         db.transaction(),
     ):
         store.activate(model_id)
@@ -112,11 +112,11 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
 @as_json
 def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
     """Queue a training run for a schema's latest version, even if no training run is due."""
-    not_found_message = override_not_found_message("The organization has no such published schema.")
+    message_override = override_not_found_message("The organization has no such published schema.")
     with (
         run_operation("train_extraction_model"),
         bind_organization(slug),
-        not_found_message,
+        message_override,
         db.transaction(),
     ):
         if not training.enqueue_latest_training(schema_id):

@@ -105,8 +105,8 @@ def discard(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
 
 
 def _find_retryable_ids(selection: JobFilter) -> list[UUID]:
-    ids, other_counts = failures.find_retryable_ids(selection)
-    for function, count in other_counts.items():
+    ids, skipped_counts = failures.find_retryable_ids(selection)
+    for function, count in skipped_counts.items():
         click.echo(f"Skipped {count} jobs of {function}, which cannot be retried.", err=True)
     return ids
 

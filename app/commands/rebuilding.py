@@ -38,8 +38,8 @@ def verify_counts(slug: str | None, *, as_json: bool) -> None:
     differences: list[upkeep.Difference] = []
     with run_operation("verify_counts"), show_progress("Verifying") as report_progress:
         organizations = upkeep.list_organizations(slug)
-        for done, (organization_id, name) in enumerate(organizations, start=1):
-            differences += upkeep.find_differences(organization_id, name)
+        for done, (organization_id, organization_slug) in enumerate(organizations, start=1):
+            differences += upkeep.find_differences(organization_id, organization_slug)
             db.checkpoint()
             report_progress(done, len(organizations))
     if differences or as_json:

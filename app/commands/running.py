@@ -164,7 +164,7 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
 
 
 def _show_json_list(records: Iterable[Mapping[str, Any]]) -> None:
-    """Print what `show_json` prints for a list, but print each record as soon as it is read."""
+    """Print records as `show_json` prints a list, but print each record as soon as it is read."""
     start = "["
     for record in records:
         brackets_and_record = _format_json([dict(record)])

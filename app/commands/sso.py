@@ -26,8 +26,8 @@ def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None
 
     The exit status is 3 if the domain is not proven.
     """
-    not_found_message = override_not_found_message("The organization has no such domain.")
-    with run_operation("verify_sso_domain"), bind_organization(slug), not_found_message:
+    message_override = override_not_found_message("The organization has no such domain.")
+    with run_operation("verify_sso_domain"), bind_organization(slug), message_override:
         is_proven = service.verify_domain(domain, vouch=vouch)
     show_record({"domain": domain, "proven": is_proven}, as_json=as_json)
     if not is_proven:

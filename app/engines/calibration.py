@@ -1,8 +1,8 @@
 """Compare predictions with correct values: compute rates, calibration errors and thresholds.
 
 Two models can also be compared. The intervals of rates are Wilson score intervals. Predictions are
-counted in confidence bins of one percent, so the metrics of any period can be computed from sums of
-counts.
+counted in confidence bins that are 0.01 wide, so the metrics of any period can be computed from
+sums of counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,7 +76,7 @@ class Outcomes(NamedTuple):
 
     @property
     def recall(self) -> float | None:
-        """Return the fraction of correct values that were predicted; None if no value exists."""
+        """Return the correctly predicted fraction of existing values; None if no value exists."""
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property
@@ -95,9 +95,9 @@ class Outcomes(NamedTuple):
         return compute_wilson_interval(self.correct, self.total)
 
 
-def merge_outcomes(rows: Iterable[Outcomes]) -> Outcomes:
+def merge_outcomes(outcomes: Iterable[Outcomes]) -> Outcomes:
     """Merge several outcomes into one by adding up their counts."""
-    return Outcomes(*map(sum, zip(*rows, strict=True)))
+    return Outcomes(*map(sum, zip(*outcomes, strict=True)))
 
 
 def _divide(part: int, whole: int) -> float | None:
@@ -239,7 +239,7 @@ def compare_models(
     Returns None if there are no documents, or if a model has no values to compare.
     Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
     """
-    f1, other_f1 = (merge_outcomes(rows).f1 for rows in (outcomes, other_outcomes))
+    f1, other_f1 = (merge_outcomes(counts).f1 for counts in (outcomes, other_outcomes))
     if f1 is None or other_f1 is None:
         return None
     # One document has no variance.
@@ -251,7 +251,7 @@ def compare_models(
 def _resample(
     outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
 ) -> tuple[float, float, float]:
-    """Resample the documents; return the bounds of the difference (low, high) and the p-value."""
+    """Resample the documents; return the difference's interval (low, high) and the p-value."""
     import numpy as np  # noqa: PLC0415 - numpy, which few processes need
 
     pairs = np.asarray(

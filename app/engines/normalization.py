@@ -1,4 +1,4 @@
-"""Unicode normalization in linear time.
+"""Normalize Unicode text in linear time.
 
 `unicodedata.normalize` sorts each run of combining marks in quadratic time without releasing the
 interpreter lock. A run of 100,000 marks would stop all threads of a process for ten seconds.

@@ -1,4 +1,4 @@
-"""Messages for values that violate a JSON Schema."""
+"""Build the messages for values that violate a JSON Schema."""
 
 from collections.abc import Mapping
 

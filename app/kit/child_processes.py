@@ -36,7 +36,7 @@ class RestartState:
     """The restart state of one child process: its last start, its exits and its next start.
 
     `due_at` is the `time.monotonic()` value of the next start, or None if no start is scheduled.
-    `exits` counts the exits since the child last ran for `Backoff.healthy_seconds`.
+    `delay` is in seconds. `exits` counts exits since the child last ran for `healthy_seconds`.
     """
 
     started_at: float = 0.0

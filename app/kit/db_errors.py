@@ -50,7 +50,7 @@ def translate(failure: SQLAlchemyError) -> Exception:
 
 
 _DISK_FULL = "53100"
-_ROLLED_BACK = "40"  # a deadlock, for instance
+_ROLLED_BACK = "40"  # the SQLSTATE class of rollbacks, such as deadlocks
 _TIMEOUTS = {"55P03", "57014"}  # lock_timeout, statement_timeout
 _OUTAGES = {"08", "53", "57", "58"}  # connection, resources, operator intervention, system error
 

@@ -71,7 +71,7 @@ class EncryptedColumn:
 class TokenCounts:
     """Counts of the tokens in one column. `place` is the qualified name of the column.
 
-    `rotated` counts the tokens that were re-encrypted, or that would be if nothing is written.
+    `rotated` counts the tokens that were re-encrypted or, in a dry run, would be re-encrypted.
     `unreadable` counts the tokens that no configured key can decrypt.
     """
 
@@ -120,7 +120,7 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
                 for primary_key, token in rows:
                     _rotate_token(column, primary_key, token, column_counts, write=write)
             if progress is not None:
-                done_count = sum(finished.tokens for finished in counts)
+                done_count = sum(entry.tokens for entry in counts)
                 progress(done_count, max(done_count, expected_total))
     return counts
 
@@ -188,11 +188,11 @@ def _iterate_batches(column: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, 
     statement = statement.order_by(*key_columns).limit(BATCH)
     after: tuple[Any, ...] | None = None
     while True:
-        batch = statement
+        batch_statement = statement
         if after is not None:
-            batch = statement.where(tuple_(*key_columns) > tuple_(*after))
+            batch_statement = statement.where(tuple_(*key_columns) > tuple_(*after))
         with _across_organizations(), db.transaction() as session:
-            rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(batch)]
+            rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(batch_statement)]
         if rows:
             yield rows
         if len(rows) < BATCH:

@@ -1,8 +1,8 @@
 """The lease engine: rows of a table that one process at a time may work on.
 
 A lease is a random token and an expiry time in the row. The statement that claims a row writes both
-(`build_take`), and skips rows that are leased (`IS_FREE`). While the holder works, it renews the
-lease. Its later statements change a row only if the row still has the token
+(`build_lease_assignments`), and skips rows that are leased (`IS_FREE`). While the holder works, it
+renews the lease. Its later statements change a row only if the row still has the token
 (`LeasedTable.build_update`), so a holder that has lost its lease changes nothing. A lease that has
 expired can be renewed until another process claims the row. The owner of a table decides which
 rows to claim, and in which order. The caller of each function must have bound all organizations.
@@ -25,20 +25,20 @@ from app.kit import db, tenancy
 IS_LEASED = "leased_until > now()"
 IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
 HAS_LEASE = "leased_until IS NOT NULL"
-"""The condition for rows with a lease, which may have expired. In a free row, it has expired."""
+"""The condition for rows with a lease, including rows whose lease has expired."""
 RELEASE = "lease_token = NULL, leased_until = NULL"
 """The assignments of an UPDATE statement that end a lease."""
-ONE_TOKEN = "(SELECT gen_random_uuid())"  # noqa: S105 - SQL
-"""The token for `build_take` if all rows of a claim get the same lease."""
+SHARED_TOKEN = "(SELECT gen_random_uuid())"  # noqa: S105 - SQL
+"""The token for `build_lease_assignments` if all rows of a claim get the same lease."""
 ASYNC_COMMIT = text("SET LOCAL synchronous_commit = off")
 """Makes the commit not wait for the disk. A crash of the database may then undo the commit."""
 _EXPIRY = "now() + make_interval(secs => :lease_seconds)"
 
 
-def build_take(token: str = "gen_random_uuid()", condition: str = "true") -> str:  # noqa: S107 - SQL
-    """Return the assignments that lease rows for `:lease_seconds` if `condition` is true for them.
+def build_lease_assignments(token: str = "gen_random_uuid()", condition: str = "true") -> str:  # noqa: S107 - SQL
+    """Build the assignments of an UPDATE statement that lease its rows for `:lease_seconds`.
 
-    Leases of other rows end. By default, each row gets its own token.
+    Rows for which `condition` is false lose their lease. By default, each row gets its own token.
     """
     return (
         f"lease_token = CASE WHEN {condition} THEN {token} END,"
@@ -148,7 +148,7 @@ class LeasedTable:
         return bool(count == len(lease.ids))
 
     def renew(self, leases: Sequence[Lease]) -> set[UUID]:
-        """Renew leases for `seconds` from now. Return the tokens of those that no row has lost."""
+        """Renew leases for `seconds`. Return the tokens of the leases that no row has lost."""
         if self._async_renewal:
             db.session().execute(ASYNC_COMMIT)
         values = {"lease_seconds": self.seconds, **self.build_parameters(leases)}
@@ -157,10 +157,10 @@ class LeasedTable:
 
 
 class LeaseKeeper:
-    """Renews the leases that a process holds on a table, and knows until when each is valid.
+    """Renews the leases that a process holds on a table, and records until when each is valid.
 
-    Its owner calls `renew_due` regularly. The validity is in terms of this process's clock, and
-    starts before the statement that took or renewed the lease, so it ends before the lease expires.
+    Its owner calls `renew_due` regularly. The validity is measured with the clock of this process,
+    from before the statement that claims or renews a lease, so it ends before the lease expires.
     Methods may be called from any thread.
     """
 
@@ -175,14 +175,14 @@ class LeaseKeeper:
         """Return whether the process holds any lease."""
         return bool(self._valid_until)
 
-    def add(self, leases: Iterable[Lease], taken_at: float) -> None:
-        """Keep leases. `taken_at` is the `time.monotonic()` before the statement that took them."""
+    def add(self, leases: Iterable[Lease], claimed_at: float) -> None:
+        """Keep leases. `claimed_at` is the `time.monotonic()` value before they were claimed."""
         with self._changed:
             if not self._valid_until:
-                self._renew_at = taken_at + self._table.renew_seconds
+                self._renew_at = claimed_at + self._table.renew_seconds
                 self._changed.notify_all()
             for lease in leases:
-                self._valid_until[lease] = taken_at + self._table.seconds
+                self._valid_until[lease] = claimed_at + self._table.seconds
 
     def remove(self, leases: Iterable[Lease]) -> None:
         """Stop keeping leases, because they were released or their work has ended."""
@@ -195,7 +195,7 @@ class LeaseKeeper:
         with self._changed:
             return self._valid_until.get(lease, 0.0) >= monotonic() + seconds
 
-    def compute_seconds_left(self) -> float:
+    def compute_seconds_until_due(self) -> float:
         """Return the number of seconds until `renew_due` must be called again."""
         with self._changed:
             due_in = self._renew_at - monotonic()
@@ -204,7 +204,7 @@ class LeaseKeeper:
     def wait_until_due(self) -> None:
         """Wait until a lease must be renewed."""
         with self._changed:
-            while (seconds := self.compute_seconds_left()) > 0:
+            while (seconds := self.compute_seconds_until_due()) > 0:
                 self._changed.wait(seconds)
 
     def renew_due(self) -> None:

@@ -62,7 +62,7 @@ class LineOutput:
         atexit.register(self.flush)
 
     def _reset(self) -> None:
-        """Discard the queue and the thread. After a fork, both belong to the parent."""
+        """Initialize the state. A forked child repeats this, without the queue of its parent."""
         self._changed = Condition(RLock())
         self._lines: deque[bytes] = deque()
         self._queued_bytes = 0
@@ -87,7 +87,7 @@ class LineOutput:
             self.on_dropped(1)
 
     def _write_atomically(self, line: bytes) -> bool:
-        """Write a short line without the lock, so that threads do not wait for each other.
+        """Write a short line without waiting for other threads. Return whether it was written.
 
         A thread that needs a longer, non-atomic write first forbids short writes, and then waits
         for the short writes in progress. Therefore this method registers its thread before it
@@ -187,7 +187,7 @@ class LineOutput:
             return batch
 
     def _finish(self, count: int, *, failed: bool) -> None:
-        """Record that `count` lines were written, or were lost if `failed`."""
+        """Record that `count` lines were written, or lost if `failed`, and report dropped lines."""
         with self._changed:
             report, dropped = b"", self._drops
             if failed:

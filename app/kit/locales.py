@@ -22,7 +22,7 @@ def check_locale(text: str, field: str) -> str:
 
     Raises 400 `validation_error` on `field` if the CLDR has no locale for the tag.
     """
-    canonical = _find_locale(text)
+    canonical = _find_canonical_tag(text)
     if canonical is None:
         message = "Must be the language tag of a known locale, for example en, de-AT or zh-Hant-TW."
         raise errors.invalid(message, field)
@@ -56,7 +56,7 @@ def format_timestamp(at: datetime, locale: str, time_zone: str) -> str:
     )
 
 
-def _find_locale(text: str) -> str | None:
+def _find_canonical_tag(text: str) -> str | None:
     if not _TAG.fullmatch(text) or text.lower() == "root":
         return None
     try:

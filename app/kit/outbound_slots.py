@@ -35,16 +35,16 @@ def hold_slot(owner_id: UUID | None = None) -> Iterator[None]:
     An owner holds at most half of the slots at a time, so that other organizations can use the
     remaining slots. Raises 503 if no slot becomes free in time.
     """
-    key = owner_id or tenancy.current_organization_id()
+    slot_owner_id = owner_id or tenancy.current_organization_id()
     with _changed:
-        if not _changed.wait_for(lambda: _is_slot_free(key), SLOT_TIMEOUT):
+        if not _changed.wait_for(lambda: _is_slot_free(slot_owner_id), SLOT_TIMEOUT):
             raise _build_busy_error()
-        _slot_owner_ids.append(key)
+        _slot_owner_ids.append(slot_owner_id)
     try:
         yield
     finally:
         with _changed:
-            _slot_owner_ids.remove(key)
+            _slot_owner_ids.remove(slot_owner_id)
             _changed.notify_all()
 
 
@@ -60,17 +60,17 @@ def hold_check_slot(owner_id: UUID | None = None) -> Iterator[None]:
 
     An owner holds one slot for checks at a time. Raises 503 if no slot becomes free in time.
     """
-    key = owner_id or tenancy.current_organization_id()
+    slot_owner_id = owner_id or tenancy.current_organization_id()
     with _changed:
-        if not _changed.wait_for(lambda: key not in _checking_owner_ids, CHECK_TIMEOUT):
+        if not _changed.wait_for(lambda: slot_owner_id not in _checking_owner_ids, CHECK_TIMEOUT):
             raise _build_busy_error()
-        _checking_owner_ids.add(key)
+        _checking_owner_ids.add(slot_owner_id)
     try:
-        with hold_slot(key):
+        with hold_slot(slot_owner_id):
             yield
     finally:
         with _changed:
-            _checking_owner_ids.discard(key)
+            _checking_owner_ids.discard(slot_owner_id)
             _changed.notify_all()
 
 

@@ -23,7 +23,7 @@ from app.kit import db, tenancy
 
 Rows = list[tuple[Any, ...]]
 _local = threading.local()
-_MAX_NAME = 63
+_MAX_NAME_LENGTH = 63
 _DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
 
 
@@ -38,7 +38,7 @@ class Prepared:
     """
 
     def __init__(self, name: str, types: str, sql: str) -> None:
-        assert len(name) <= _MAX_NAME, name  # PostgreSQL would truncate it
+        assert len(name) <= _MAX_NAME_LENGTH, name  # PostgreSQL would truncate it
         self.name = name
         self.prepare_sql = f"PREPARE {name}{f' ({types})' if types else ''} AS {sql}"
         count = len(types.split(",")) if types else 0

@@ -29,7 +29,7 @@ class PreparedList:
         key_type: str = "timestamptz",
     ) -> None:
         self._order = {str(key.key): key.type.python_type, str(unique.key): unique.type.python_type}
-        first_rows = statement.add_columns(total.label("page_total"))
+        first_select = statement.add_columns(total.label("page_total"))
         base_types = {"organization_id": "uuid", "page_limit": "int"}
         edge_types = {**base_types, "edge_key": key_type, "edge_id": "uuid"}
         edge = tuple_(
@@ -38,12 +38,12 @@ class PreparedList:
         position = tuple_(key, unique)
         self._statements: dict[tuple[bool, bool], Prepared] = {}
         for descending, sort in ((True, desc), (False, asc)):
-            following_rows = statement.where(position < edge if descending else position > edge)
-            for is_first, rows in ((True, first_rows), (False, following_rows)):
-                page_rows = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
+            rest_select = statement.where(position < edge if descending else position > edge)
+            for is_first, unsorted in ((True, first_select), (False, rest_select)):
+                page = unsorted.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
                 self._statements[descending, is_first] = Prepared.from_select(
                     f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
-                    page_rows,
+                    page,
                     **(base_types if is_first else edge_types),
                 )
 

@@ -37,12 +37,12 @@ def die_with_pipe(descriptor: int) -> None:
     F_SETSIG. The owner and the signal belong to an open file description, so each process opens the
     pipe again. If the pipe already has no writer, this process is killed immediately.
     """
-    lifeline = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(lifeline, _F_SETSIG, signal.SIGKILL)
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    pipe = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, _F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
     poll = select.poll()
-    poll.register(lifeline, 0)
+    poll.register(pipe, 0)
     if poll.poll(0):
         os.kill(os.getpid(), signal.SIGKILL)
 

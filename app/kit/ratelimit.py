@@ -126,7 +126,7 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     if hit is None:
         return
     is_allowed, remaining, reset_at = hit
-    wait_seconds = _get_wait_seconds(reset_at)
+    wait_seconds = _compute_wait_seconds(reset_at)
     headers = {
         "RateLimit-Limit": str(item.amount),
         "RateLimit-Remaining": str(remaining if is_allowed else 0),
@@ -156,10 +156,10 @@ def count_action(item: RateLimitItem, name: str, key: str) -> int:
     if not _store.enabled:
         return 0
     hit = _store.hit(item, name, key)
-    return 0 if hit is None or hit[0] else _get_wait_seconds(hit[2])
+    return 0 if hit is None or hit[0] else _compute_wait_seconds(hit[2])
 
 
-def _get_wait_seconds(reset_at: float) -> int:
+def _compute_wait_seconds(reset_at: float) -> int:
     """Return the seconds until a Unix time, at least 1 and rounded up, so that waiting suffices."""
     return max(1, math.ceil(reset_at - time.time()))
 

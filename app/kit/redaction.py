@@ -36,13 +36,13 @@ def redact(event: Mapping[str, Any]) -> dict[str, Any]:
     like secrets are hidden.
     """
     return {
-        key: _hide_value(value) if _is_secret(key) else _to_plain_value(value, 0)
+        key: _hide_value(value) if _is_secret_name(key) else _to_plain_value(value, 0)
         for key, value in event.items()
     }
 
 
 @lru_cache(maxsize=1024)
-def _is_secret(name: str) -> bool:
+def _is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
@@ -58,7 +58,7 @@ def _to_plain_value(value: object, depth: int) -> object:
     if isinstance(value, Mapping):
         return {
             str(key): _hide_value(item)
-            if _is_secret(str(key))
+            if _is_secret_name(str(key))
             else _to_plain_value(item, depth + 1)
             for key, item in value.items()
         }

@@ -106,7 +106,7 @@ class Keyring:
         return False
 
     def sign(self, purpose: str, payload: bytes) -> bytes:
-        """Return the HMAC-SHA-256 signature of a payload, cut to 16 bytes (RFC 2104, section 5)."""
+        """Return the HMAC-SHA-256 of a payload, truncated to 16 bytes (RFC 2104, section 5)."""
         return hmac.digest(self._derive(f"sign:{purpose}"), payload, "sha256")[:SIGNATURE_BYTES]
 
     def verify(self, purpose: str, payload: bytes, signature: bytes) -> bool:
@@ -260,7 +260,7 @@ def build_dummy_hash() -> str:
 
 
 def verify_dummy_password(password: str) -> None:
-    """Spend the same time as a check of a password, if there is no hash to check it against.
+    """Take as long as `verify_password` takes, for an account that has no password hash.
 
     Otherwise the response time would reveal which accounts have a password.
     """

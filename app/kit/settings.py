@@ -14,7 +14,7 @@ from app.kit import settings_values as values
 from app.kit.settings_values import (
     DATABASE_ROLE,
     DATABASE_URL_PREFIX,
-    MIN_SECRET_KEY_LENGTH,
+    MIN_SECRET_LENGTH,
     Network,
     RetryDelays,
 )
@@ -182,7 +182,7 @@ def _find_missing_settings(
         required["DATABASE_URL"] = "for example postgresql://user:password@host:5432/database"
         required["REDIS_URL"] = "for example redis://:password@host:6379/0"
     if require_servers or not parsed.get("demo", False):
-        required["SECRET_KEY"] = f"at least {MIN_SECRET_KEY_LENGTH} random characters"
+        required["SECRET_KEY"] = f"at least {MIN_SECRET_LENGTH} random characters"
         required["ENCRYPTION_KEYS"] = "one or more Fernet keys, separated by commas"
     return [
         f"{name} must be set: {hint}"
@@ -195,8 +195,8 @@ def _check_secret_key(parsed: Mapping[str, Any]) -> list[str]:
     key = parsed.get("secret_key", "")
     if not key or parsed.get("demo", False):
         return []
-    if len(key) < MIN_SECRET_KEY_LENGTH:
-        return [f"SECRET_KEY is too short: at least {MIN_SECRET_KEY_LENGTH} characters are needed"]
+    if len(key) < MIN_SECRET_LENGTH:
+        return [f"SECRET_KEY is too short: at least {MIN_SECRET_LENGTH} characters are needed"]
     if values.is_guessable(key):
         return ["SECRET_KEY is a well-known or guessable value: use random characters"]
     return []

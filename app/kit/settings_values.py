@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 Network = IPv4Network | IPv6Network
 RetryDelays = tuple[int, int, int]
 
-MIN_SECRET_KEY_LENGTH = 32
+MIN_SECRET_LENGTH = 32
 MIN_PASSWORD_LENGTH = 10
 # The usual beginnings of example values, in lower case and with letters only.
 EXAMPLE_PREFIXES = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
@@ -215,8 +215,8 @@ def parse_demo_password(raw: str) -> str:
 
 def parse_operator_token(raw: str) -> str:
     """Parse a secret token that the operator chooses."""
-    if len(raw) < MIN_SECRET_KEY_LENGTH or is_guessable(raw):
-        raise ValueError(f"must have at least {MIN_SECRET_KEY_LENGTH} random characters")
+    if len(raw) < MIN_SECRET_LENGTH or is_guessable(raw):
+        raise ValueError(f"must have at least {MIN_SECRET_LENGTH} random characters")
     return raw
 
 

@@ -16,7 +16,7 @@ LINK_SECONDS = 300
 def translate_storage_errors(
     build_missing_error: Callable[[], ApiError] = errors.not_found,
 ) -> Iterator[None]:
-    """Raise `build_missing_error()` if a file does not exist; 503 if the storage is unavailable.
+    """Translate storage errors: `build_missing_error()` for a missing file, 503 for other errors.
 
     StorageFull is not translated here (see `app.kit.capacity`).
     """

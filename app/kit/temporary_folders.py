@@ -41,8 +41,8 @@ def create_temporary_folder(purpose: str) -> Iterator[Path]:
 
 
 @contextmanager
-def use_for_process() -> Iterator[None]:
-    """Let `tempfile` create all files of this process in a reserved folder during the block."""
+def isolate_temporary_files() -> Iterator[None]:
+    """Make `tempfile` create all files of this process in a new folder during the block."""
     with create_temporary_folder("job") as folder:
         previous, tempfile.tempdir = tempfile.tempdir, str(folder)
         try:

@@ -44,7 +44,7 @@ def init(app: Flask, secret_key: str, hours: float) -> None:
         JWT_ENCODE_ISSUER=ISSUER,
         JWT_DECODE_ISSUER=ISSUER,
         JWT_ENCODE_NBF=False,
-        # The clock of the machine that issued a token can be ahead. `read` compares the expiry
+        # The clock of the machine that issued a token can be ahead. `verify` compares the expiry
         # exactly.
         JWT_DECODE_LEEWAY=_CLOCK_LEEWAY,
     )
@@ -74,21 +74,21 @@ def parse_bearer(authorization: str | None) -> str | None:
     return token.strip() if token and scheme.lower() == "bearer" else None
 
 
-def read(token: str) -> Claims:
+def verify(token: str) -> Claims:
     """Verify a token, and return its claims.
 
     Raises 401 `token_expired` if the token has expired, and `invalid_credentials` if it is invalid
     for another reason.
     """
-    claims = _read_signed(token)
+    claims = _decode_claims(token)
     if claims.expires_at <= time.time():
         raise build_expired_error()
     return claims
 
 
 @lru_cache(maxsize=8192)
-def _read_signed(token: str) -> Claims:
-    return _parse_claims(_verify(token))
+def _decode_claims(token: str) -> Claims:
+    return _parse_claims(_decode(token))
 
 
 def read_ignoring_expiry(token: str) -> Claims | None:
@@ -97,12 +97,12 @@ def read_ignoring_expiry(token: str) -> Claims | None:
     Such a token proves only that its holder was signed in at some time in the past.
     """
     try:
-        return _parse_claims(_verify(token, allow_expired=True))
+        return _parse_claims(_decode(token, allow_expired=True))
     except ApiError:
         return None
 
 
-def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
+def _decode(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
     try:
         claims: dict[str, Any] = decode_token(token, allow_expired=allow_expired)
     except jwt.ExpiredSignatureError:

@@ -60,15 +60,15 @@ def check_settings(
     settings = {name: value for name, value in new_settings.items() if value is not None}
     problem = best_match(_Validator(settings_type.settings_schema).iter_errors(settings))
     if problem is not None:
-        raise errors.invalid(_describe(problem), ".".join((field, *_find_path(problem))))
+        raise errors.invalid(_describe(problem), ".".join((field, *_list_path_parts(problem))))
     _check_encryption(settings, field)
     if setting_problem := settings_type.find_problem(settings):
         name, message = setting_problem
         raise errors.invalid(message, f"{field}.{name}")
-    names = settings_type.secrets
+    secret_names = settings_type.secrets
     return ValidatedSettings(
-        {name: _to_integer(value) for name, value in settings.items() if name not in names},
-        {name: value for name, value in settings.items() if name in names},
+        {name: _to_integer(value) for name, value in settings.items() if name not in secret_names},
+        {name: value for name, value in settings.items() if name in secret_names},
     )
 
 
@@ -146,7 +146,7 @@ def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
 def _check_pattern(
     _validator: object, pattern: str, value: object, _schema: object
 ) -> Iterator[ValidationError]:
-    """Check the keyword `pattern` as JSON Schema defines it: `$` matches only at the end.
+    """Check a value against the keyword `pattern`, in which `$` matches only at the end of a text.
 
     The library also accepts a line break after `$`, and a line break would end a protocol command.
     """
@@ -158,7 +158,7 @@ def _check_pattern(
 _Validator = extend(Draft202012Validator, {"pattern": _check_pattern})  # type: ignore[no-untyped-call]
 
 
-def _find_path(problem: ValidationError) -> Iterator[str]:
+def _list_path_parts(problem: ValidationError) -> Iterator[str]:
     """Yield the parts of the path to the setting that is invalid, missing or unknown."""
     yield from (str(part) for part in problem.absolute_path)
     match problem.validator, problem.validator_value, problem.instance, problem.schema:

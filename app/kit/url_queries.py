@@ -26,14 +26,14 @@ def build_visible_settings(
 
     `hidden_names` contains `secret_names`, and `url` or `urls` if a query was removed.
     """
-    settings, names = dict(public), set(secret_names)
+    settings, hidden_names = dict(public), set(secret_names)
     if _URL in settings:
         settings[_URL] = _remove_query(public[_URL])
-        names |= {_URL} if _has_query(public[_URL]) else set()
+        hidden_names |= {_URL} if _has_query(public[_URL]) else set()
     if _URLS in settings:
         settings[_URLS] = [_remove_query(url) for url in public[_URLS]]
-        names |= {_URLS} if any(map(_has_query, public[_URLS])) else set()
-    return VisibleSettings(settings, sorted(names))
+        hidden_names |= {_URLS} if any(map(_has_query, public[_URLS])) else set()
+    return VisibleSettings(settings, sorted(hidden_names))
 
 
 def restore_queries(

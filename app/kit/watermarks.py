@@ -87,15 +87,15 @@ def wait_for_commits(checkpoint: Checkpoint) -> None:
     StillCommitting after `WAIT_SECONDS`.
     """
     organization_id = tenancy.current_organization_id()
-    pending = _list_committing(organization_id)
+    pending = _list_committing_transactions(organization_id)
     deadline = monotonic() + WAIT_SECONDS
     while pending:
         checkpoint()
         if monotonic() > deadline:
             raise StillCommitting
         sleep(_PAUSE_SECONDS)
-        pending &= _list_committing(organization_id)
+        pending &= _list_committing_transactions(organization_id)
 
 
-def _list_committing(organization_id: UUID) -> set[str]:
+def _list_committing_transactions(organization_id: UUID) -> set[str]:
     return set(db.session().scalars(_COMMITTING, {"organization_id": organization_id}))

@@ -1,8 +1,7 @@
 """Leases: who may change a row, how long a lease is valid, and when it is renewed."""
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from uuid import UUID
 
 import pytest
@@ -10,10 +9,11 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from app.kit import db, leases, tenancy
+from app.kit import db, leases
 from app.kit.ids import uuid7
 from app.kit.leases import Lease, LeasedTable, LeaseKeeper
 from tests.factories import Org
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.waiting import wait_until
 from tests.kit.jobs.workshop import enqueue, rows, sql
 
@@ -23,18 +23,11 @@ TABLES = pytest.mark.parametrize("table", [JOBS, SKIPPING_JOBS], ids=["waiting",
 _TAKE = "UPDATE jobs SET {} WHERE organization_id = :org AND {} RETURNING id, lease_token"
 
 
-@contextmanager
-def _as_holder(app: Flask) -> Iterator[None]:
-    everything = tenancy.across_organizations(reason="a test holds leases")
-    with app.app_context(), everything, db.transaction():
-        yield
-
-
-def _take(org: Org, number: int, token: str = leases.ONE_TOKEN) -> dict[UUID, UUID]:
+def _take(org: Org, number: int, token: str = leases.SHARED_TOKEN) -> dict[UUID, UUID]:
     """Enqueue jobs, lease all free jobs, and return the token of each."""
     for n in range(number):
         enqueue(org, "test.leased", {"n": n}, queue="default")
-    statement = _TAKE.format(leases.build_take(token), leases.IS_FREE)
+    statement = _TAKE.format(leases.build_lease_assignments(token), leases.IS_FREE)
     return {row.id: row.lease_token for row in sql(org, statement, lease_seconds=30)}
 
 
@@ -57,7 +50,7 @@ def test_rows_of_a_claim_share_a_token_or_have_their_own(org: Org) -> None:
 
 def test_only_rows_that_meet_the_condition_are_leased(org: Org) -> None:
     _take(org, 2)
-    take = leases.build_take(condition="args ->> 'n' = '1'")
+    take = leases.build_lease_assignments(condition="args ->> 'n' = '1'")
     sql(org, _TAKE.format(take, "true"), lease_seconds=30)
     leased, released = sorted(rows(org), key=lambda row: row.leased_until is None)
     assert leased.args == {"n": 1}
@@ -69,7 +62,7 @@ def test_only_the_holder_changes_a_row(app: Flask, org: Org, table: LeasedTable)
     lease = _take_lease(org)
     update = table.build_update(f"error = :error, {leases.RELEASE}")
     _steal(org, lease.ids[0])
-    with _as_holder(app):
+    with transaction_across_organizations(app):
         assert not table.lock(lease)
         assert table.lock(Lease(lease.token, lease.ids[1:]))
         assert table.execute(update, [lease], error="reason") == 1
@@ -83,12 +76,12 @@ def test_only_the_holder_changes_a_row(app: Flask, org: Org, table: LeasedTable)
 def test_a_lease_is_renewed_until_another_has_it(app: Flask, org: Org, table: LeasedTable) -> None:
     lease, other = _take_lease(org), _take_lease(org, 1)
     sql(org, "UPDATE jobs SET leased_until = now() WHERE organization_id = :org")
-    with _as_holder(app):
+    with transaction_across_organizations(app):
         assert table.renew([lease, other]) == {lease.token, other.token}
     left = "SELECT leased_until - now() > interval '25 seconds' AS ok FROM jobs"
     assert all(row.ok for row in sql(org, f"{left} WHERE organization_id = :org"))
     _steal(org, lease.ids[1])
-    with _as_holder(app):
+    with transaction_across_organizations(app):
         assert table.renew([lease, other]) == {other.token}, "one of two rows is lost"
 
 
@@ -98,16 +91,16 @@ def test_locked_rows_are_skipped(app: Flask, org: Org) -> None:
     renewed: list[set[UUID]] = []
 
     def renew() -> None:
-        with _as_holder(app):
+        with transaction_across_organizations(app):
             renewed.extend([SKIPPING_JOBS.renew([one]), SKIPPING_JOBS.renew([two])])
 
-    with _as_holder(app):
+    with transaction_across_organizations(app):
         assert JOBS.lock(one)
         thread = threading.Thread(target=renew)
         thread.start()
         thread.join(30)
         assert renewed == [set(), {lease.token}]
-    with _as_holder(app):
+    with transaction_across_organizations(app):
         assert SKIPPING_JOBS.lock(lease), "it is skipped, not lost"
 
 
@@ -116,10 +109,10 @@ def test_the_lock_waits_for_the_one_who_takes_the_lease(app: Flask, org: Org) ->
     results: list[bool] = []
 
     def lock() -> None:
-        with _as_holder(app):
+        with transaction_across_organizations(app):
             results.append(JOBS.lock(lease))
 
-    with _as_holder(app):
+    with transaction_across_organizations(app):
         statement = "UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = :id"
         db.session().execute(text(statement), {"id": lease.ids[0]})
         thread = threading.Thread(target=lock)
@@ -171,17 +164,17 @@ def test_all_leases_are_renewed_when_the_oldest_is_due(app: Flask, clock: _Clock
     keeper = LeaseKeeper(app, table)
     oldest, newer, ended = (_make_lease() for _ in range(3))
     assert not keeper
-    assert keeper.compute_seconds_left() == table.renew_seconds
+    assert keeper.compute_seconds_until_due() == table.renew_seconds
     keeper.add([oldest, ended], clock.now)
     clock.now += 9
     keeper.add([newer], clock.now)
     keeper.remove([ended, ended])
     keeper.renew_due()
-    assert (table.renewed, keeper.compute_seconds_left()) == ([], 1)
+    assert (table.renewed, keeper.compute_seconds_until_due()) == ([], 1)
     clock.now += 1
     keeper.renew_due()
     assert table.renewed == [[oldest, newer]]
-    assert keeper.compute_seconds_left() == 10
+    assert keeper.compute_seconds_until_due() == 10
     keeper.remove([oldest, newer])
     clock.now += 60
     keeper.renew_due()
@@ -216,7 +209,7 @@ def test_a_failed_renewal_is_repeated_and_extends_nothing(app: Flask, clock: _Cl
     with pytest.raises(OperationalError):
         keeper.renew_due()
     assert not keeper.is_valid_for(lease, 20)
-    assert keeper.compute_seconds_left() < 0
+    assert keeper.compute_seconds_until_due() < 0
     keeper.renew_due()
     assert keeper.is_valid_for(lease, 30)
 

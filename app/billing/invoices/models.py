@@ -46,7 +46,7 @@ class Invoice(TenantModel, db.Revised, db.Base):
     """An invoice or a credit note. Once it is issued, a trigger rejects changes to its content.
 
     `number` is null only for drafts. The period is from `period_from` (inclusive) to `period_to`
-    (exclusive). `seller` and `buyer` have the same fields as `engines.invoices.Party`, and `seller`
+    (exclusive). `seller` and `buyer` have the fields of `engines.invoices.model.Party`; `seller`
     also has `payment`, the bank account. `buyer` is null for a draft without a billing profile.
     Decimals in `lines` and `tax` are stored as text. `refers_to` is the invoice that a credit note
     corrects. `pdf` and `xml` describe the stored files: {key, sha256, size}, with the size in

@@ -34,7 +34,7 @@ class InvoiceFilters(CreatedFilters, total=False):
 
 
 class CreditedAmounts(NamedTuple):
-    """The net amounts (`subtotal`) and the taxes of all credit notes for an invoice, summed up."""
+    """The sums of the net amounts (`subtotal`) and the taxes of all credit notes for an invoice."""
 
     subtotal: Decimal
     tax: Decimal
@@ -249,9 +249,9 @@ def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datet
 
 
 def list_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the ids of the organizations with an unfinished or failed invoice job of their own.
+    """Return the ids of the organizations to which an unfinished or failed invoice job belongs.
 
-    Requires access to all organizations.
+    Jobs for batches belong to no organization. Requires access to all organizations.
     """
     values = {"ids": [str(id_) for id_ in organization_ids], "queue": _QUEUE}
     return set(db.session().scalars(_WITH_UNFINISHED_JOBS, values))

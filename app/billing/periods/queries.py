@@ -26,7 +26,7 @@ _CLOSE = text(
 
 
 def get_transaction_time() -> datetime:
-    """Return when the transaction began, by the database's clock."""
+    """Return the time at which the current transaction began, according to the database clock."""
     return db.session().scalars(select(func.now())).one()
 
 

@@ -2,7 +2,7 @@
 
 from marshmallow import ValidationError
 
-from app.billing.periods.service import MONTH, get_bounds
+from app.billing.periods.service import MONTH_PATTERN, get_bounds
 from app.kit.api.fields import Data, Int, Response, Schema, Str, UtcDateTime
 
 
@@ -10,7 +10,7 @@ class Month(Str):
     """A string field for a month in the form `YYYY-MM`."""
 
     def __init__(self, *, required: bool = False) -> None:
-        metadata = {"pattern": f"^{MONTH}$", "example": "2026-10"}
+        metadata = {"pattern": f"^{MONTH_PATTERN}$", "example": "2026-10"}
         super().__init__(max_length=7, min_length=7, metadata=metadata, required=required)
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:

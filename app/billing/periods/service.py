@@ -10,7 +10,7 @@ from app.kit import errors, jobs, tenancy
 from app.kit.days import TimeRange, get_month_bounds
 from app.kit.errors import ApiError
 
-MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
+MONTH_PATTERN = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 ISSUE_MONTH = "invoices.issue_month"
 """The job that issues the invoices of a closed month. Its arguments are {from, to, after}.
 
@@ -23,7 +23,7 @@ def get_bounds(period: str) -> TimeRange:
 
     Raises ValueError if `period` is not a month.
     """
-    if not re.fullmatch(MONTH, period):
+    if not re.fullmatch(MONTH_PATTERN, period):
         raise ValueError(f"{period!r} is not a month in the form YYYY-MM")
     return get_month_bounds(datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC))
 

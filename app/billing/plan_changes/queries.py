@@ -11,7 +11,7 @@ from app.billing.plans.models import ScheduledPlanChange
 from app.kit import db
 
 # The trigger that records a plan change reads this setting.
-_SET_DUE_TIME = text("SELECT set_config('app.plan_due_at', :at, true)")
+_SET_EFFECTIVE_TIME = text("SELECT set_config('app.plan_due_at', :at, true)")
 
 
 def get_database_time() -> datetime:
@@ -21,7 +21,7 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID, list[PlanChange]]:
-    """Map each organization id to the organization's plan changes from `since` on, oldest first.
+    """Return each organization's plan changes from `since` on, oldest first, by organization id.
 
     Earlier changes are not needed, because the first change has the previous plan as `plan_before`.
     Requires access to all organizations, unless the only id is that of the current organization.
@@ -79,4 +79,4 @@ def list_due_organizations(organization_ids: Sequence[UUID] | None = None) -> li
 
 def set_effective_time(at: datetime | None) -> None:
     """Set the time at which later plan changes in this transaction take effect; None means now."""
-    db.session().execute(_SET_DUE_TIME, {"at": "" if at is None else at.isoformat()})
+    db.session().execute(_SET_EFFECTIVE_TIME, {"at": "" if at is None else at.isoformat()})

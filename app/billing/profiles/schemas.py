@@ -20,7 +20,7 @@ _CURRENCY = (
     "ISO 4217 currency code. If the plan or the scheduled plan has a price, this must be the"
     " currency of that plan."
 )
-_ZONE = "IANA time zone for the dates on invoices."
+_TIME_ZONE = "IANA time zone for the dates on invoices."
 _TAX_NUMBER = (
     "Value added tax (VAT) number of a company, from the country of the address. Reverse charge"
     " applies if the buyer and the seller are in different countries of the European Union."
@@ -50,7 +50,7 @@ class SetBillingProfile(Schema):
     tax_number = Name(max_length=40, allow_none=True, load_default=None, description=_TAX_NUMBER)
     email = Str(required=True, max_length=320)
     currency = Str(required=True, min_length=3, max_length=3, description=_CURRENCY)
-    time_zone = Str(max_length=64, load_default="UTC", description=_ZONE)
+    time_zone = Str(max_length=64, load_default="UTC", description=_TIME_ZONE)
     language = Str(validate=OneOf(LANGUAGES), load_default=LANGUAGES[0])
     revision = Int()
 
@@ -72,7 +72,7 @@ class BillingProfile(Response):
     tax_number = Str(allow_none=True, description=_TAX_NUMBER)
     email = Str(allow_none=True)
     currency = Str(description=_CURRENCY)
-    time_zone = Str(description=_ZONE)
+    time_zone = Str(description=_TIME_ZONE)
     language = Str(validate=OneOf(LANGUAGES))
     created_at = UtcDateTime(allow_none=True)
     updated_at = UtcDateTime(allow_none=True)

@@ -18,7 +18,7 @@ from app.engines.invoices.tax_numbers import EU_COUNTRIES, TaxNumberError, norma
 from app.engines.invoices.taxes import TaxRule, build_eu_tax_rules
 from app.kit import container, toml_files
 
-_MAX_TEXT = 200
+_MAX_TEXT_LENGTH = 200
 _RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
 _SERIES = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
 
@@ -119,8 +119,8 @@ def _parse_file(content: Mapping[str, object]) -> BillingConfiguration:
     if seller.country not in rates:
         raise BillingFileError(f"taxes.rates: the rate for {seller.country} is missing")
     series = _parse_series(invoices.get("series", "INV-{year}-"), "invoices.series")
-    credit_notes = invoices.get("credit_note_series", "CN-{year}-")
-    credit_note_series = _parse_series(credit_notes, "invoices.credit_note_series")
+    credit_note_value = invoices.get("credit_note_series", "CN-{year}-")
+    credit_note_series = _parse_series(credit_note_value, "invoices.credit_note_series")
     if series == credit_note_series:
         raise BillingFileError("invoices.credit_note_series must differ from invoices.series")
     return BillingConfiguration(
@@ -204,8 +204,8 @@ def _parse_series(value: object, location: str) -> str:
 
 
 def _parse_text(value: object, location: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
-        raise BillingFileError(f"{location} must be a string of 1 to {_MAX_TEXT} characters")
+    if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT_LENGTH:
+        raise BillingFileError(f"{location} must be a string of 1 to {_MAX_TEXT_LENGTH} characters")
     return value.strip()
 
 

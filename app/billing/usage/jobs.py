@@ -26,7 +26,7 @@ def warn(_: Job) -> None:
 
 @jobs.handler("usage.reconcile", queue="maintenance", every=_RECONCILE_SECONDS)
 def reconcile(_: Job) -> None:
-    """Enqueue one job per organization to compare the meters with a recount."""
+    """Enqueue, for each organization, a job that compares its meters with a recount."""
     organizations = upkeep.list_organizations()
     jobs.enqueue_many(
         "usage.reconcile_organization", [(id_, {"slug": slug}) for id_, slug in organizations]

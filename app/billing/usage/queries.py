@@ -73,8 +73,8 @@ _DAYS = f"""
 """  # noqa: S608 - consists of constants
 _ORGANIZATIONS = "unnest(CAST(:organizations AS uuid[])) AS o (id)"
 _READ_DAYS = tenancy.build_text(_DAYS)
-# The level before the first day is valid until the first change. If the first day has a change, it
-# is therefore not the level at the end of any day of the period.
+# The level before the first day is valid until the first change. If the first day has a change, the
+# earlier level is therefore not the level at the end of any day of the period, and is ignored.
 _MEASURE_MANY = text(
     f"""
     SELECT o.id AS organization_id, d.meter, sum(d.added) AS added,
@@ -138,10 +138,10 @@ class MeasuredUsage(NamedTuple):
 
 
 def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
-    """Return the current organization's days with changes, from `first` to `end` (exclusive).
+    """Return the changes of the current organization's meters by day, sorted by meter and day.
 
-    The rows are sorted by meter and day. The first row of each meter is for the day before `first`;
-    its `level` is the level at the end of that day.
+    Covers the days with changes from `first` to `end` (exclusive). Each meter also has a row for
+    the day before `first`, which comes first; its `level` is the level at the end of that day.
     """
     values = {"meters": [str(meter) for meter in meters], "first": first, "next": end}
     return [

@@ -22,7 +22,7 @@ from app.kit.storage import StagedFile
 
 REPORT_SECONDS = 1.0
 EXPIRE_INTERVAL_SECONDS = 600
-OLD_REMOVED_TAG_SETS = "removed_at < now() - interval '400 days'"
+OLD_REMOVALS_CONDITION = "removed_at < now() - interval '400 days'"
 _DAY_SECONDS = 86_400
 
 
@@ -155,4 +155,4 @@ def delete_expired_files(job: Job) -> None:
 @jobs.handler("exports.forget_removed", queue="maintenance", resumable=True, every=_DAY_SECONDS)
 def purge_removed_tag_sets(job: Job) -> None:
     """Purge `RemovedTagSet` records that are more than 400 days old."""
-    purging.purge("removed_tag_sets", OLD_REMOVED_TAG_SETS, job.checkpoint)
+    purging.purge("removed_tag_sets", OLD_REMOVALS_CONDITION, job.checkpoint)

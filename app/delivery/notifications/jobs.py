@@ -23,8 +23,8 @@ from app.workflow.comments import emitted_events as comment_events
 from app.workflow.review_queue import emitted_events as review_events
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
-OLD_CAUSES = "created_at < now() - interval '9 days'"
-OLD_NOTIFICATIONS = "created_at < now() - make_interval(days => :days)"
+OLD_CAUSES_CONDITION = "created_at < now() - interval '9 days'"
+OLD_NOTIFICATIONS_CONDITION = "created_at < now() - make_interval(days => :days)"
 
 
 @jobs.handler("notifications.email", queue="notifications", events=(emitted_events.CREATED,))
@@ -110,13 +110,13 @@ for _name, _events, _notify in (
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True, every=10)
 def enqueue_due_emails(job: Job) -> None:
-    """Close due notifications, and queue their emails or postpone the emails."""
+    """Close due notifications and queue their emails, or postpone the emails."""
     mailing.enqueue_due_emails(job.checkpoint)
 
 
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True, every=3600)
 def purge(job: Job) -> None:
     """Purge old notifications, and records of events whose jobs no longer exist."""
-    purging.purge("notification_causes", OLD_CAUSES, job.checkpoint)
+    purging.purge("notification_causes", OLD_CAUSES_CONDITION, job.checkpoint)
     days = {"days": container.settings().notification_retention_days}
-    purging.purge("notifications", OLD_NOTIFICATIONS, job.checkpoint, days)
+    purging.purge("notifications", OLD_NOTIFICATIONS_CONDITION, job.checkpoint, days)

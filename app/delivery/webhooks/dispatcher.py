@@ -103,7 +103,7 @@ class Dispatcher:
     def _run(self) -> None:
         while not self._is_stopping:
             with self._changed:
-                self._changed.wait_for(self._has_work, self._leases.compute_seconds_left())
+                self._changed.wait_for(self._has_work, self._leases.compute_seconds_until_due())
             try:
                 # Leases are renewed first, so that no attempt is begun twice after a stall.
                 self._leases.renew_due()

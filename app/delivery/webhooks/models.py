@@ -35,12 +35,12 @@ class DeliveryStatus(StrEnum):
 class Webhook(TenantModel, db.Revised, db.Base):
     """An endpoint to send events to.
 
-    Secrets are encrypted; `previous_secret` also signs deliveries until it expires. No first
-    attempts are made until `paused_until`, because the endpoint has failed. `generation` counts
-    deactivations: pending deliveries of an earlier generation are abandoned. A webhook with
-    `deleted_at` no longer exists for users; its deliveries are being deleted. `replay` is the
-    latest request to replay deliveries, and `replay_state` is the state of the replay job (see
-    `replaying`).
+    Secrets are encrypted; `previous_secret` also signs deliveries until it expires. Until
+    `paused_until`, no first attempt at any delivery is made, because the endpoint has failed.
+    `generation` counts deactivations: pending deliveries of an earlier generation are abandoned. A
+    webhook with `deleted_at` no longer exists for users; its deliveries are being deleted. `replay`
+    is the latest request to replay deliveries, and `replay_state` is the state of the replay job
+    (see `replaying`).
     """
 
     __tablename__ = "webhooks"

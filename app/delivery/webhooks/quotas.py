@@ -36,7 +36,7 @@ class PickedWebhook(NamedTuple):
     """A webhook for which attempts should begin, with the limit for these attempts.
 
     `ended_count` is the number of the webhook's attempts that had ended when the webhook was
-    picked. `is_failing` is whether the latest of the ended attempts failed.
+    picked. `is_failing` is true if the latest of these attempts failed.
     """
 
     limit: BeginLimit

@@ -76,7 +76,7 @@ def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
     for result in results:
         _add_result(health[result.webhook_key], result)
     outcomes.update_health({r.webhook_key: health[r.webhook_key] for r in results})
-    _handle_deactivations({key: c for key, c in health.items() if c.deactivated})
+    _handle_deactivations({key: item for key, item in health.items() if item.deactivated})
     return postponed_results
 
 

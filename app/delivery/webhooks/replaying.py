@@ -158,13 +158,13 @@ def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
     after = replay_range.start, replays.FIRST_ID
     if state["at"] is not None:
         after = datetime.fromisoformat(state["at"]), UUID(state["id"])
-    position = replays.replay_batch(webhook_id, generation, replay_range, after)
-    if position is None:
+    batch = replays.replay_batch(webhook_id, generation, replay_range, after)
+    if batch is None:
         _store_end(webhook_id, state, None)
         return False
-    progress = {"at": position.at.isoformat(), "id": str(position.id)}
-    done_count = state["done"] + position.replayed_count
-    replays.save_state(webhook_id, {**state, **progress, "done": done_count})
+    position = {"at": batch.at.isoformat(), "id": str(batch.id)}
+    done_count = state["done"] + batch.replayed_count
+    replays.save_state(webhook_id, {**state, **position, "done": done_count})
     return True
 
 

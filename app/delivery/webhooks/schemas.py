@@ -22,10 +22,10 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_URL_LENGTH = 2048
+_MAX_URL_LENGTH = 2048
 _STATUSES = tuple(DeliveryStatus)
 _ENDED_STATUSES = tuple(status for status in DeliveryStatus if status is not DeliveryStatus.PENDING)
-_EVENTS = {
+_EVENTS_METADATA = {
     "description": f"One or more of these events, without duplicates: {', '.join(SUBSCRIBABLE)}.",
     "minItems": 1,
     "uniqueItems": True,
@@ -38,16 +38,16 @@ values, because the service responds with 400 instead of 422."""
 class CreateWebhook(Schema):
     """The request body that registers an endpoint as a webhook."""
 
-    url = Str(required=True, max_length=_URL_LENGTH)
-    events = List(_EVENT, required=True, metadata=_EVENTS)
+    url = Str(required=True, max_length=_MAX_URL_LENGTH)
+    events = List(_EVENT, required=True, metadata=_EVENTS_METADATA)
     description = Str(max_length=1000)
 
 
 class UpdateWebhook(Schema):
     """The changes to a webhook; omitted properties stay the same."""
 
-    url = Str(max_length=_URL_LENGTH)
-    events = List(_EVENT, metadata=_EVENTS)
+    url = Str(max_length=_MAX_URL_LENGTH)
+    events = List(_EVENT, metadata=_EVENTS_METADATA)
     description = Str(max_length=1000)
     revision = Int()
 
@@ -68,7 +68,7 @@ class ReplayDeliveries(Schema):
     events = List(
         _EVENT,
         metadata={
-            **_EVENTS,
+            **_EVENTS_METADATA,
             "description": "The events whose deliveries are sent again; by default, all events.",
         },
     )

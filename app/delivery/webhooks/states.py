@@ -198,7 +198,7 @@ class DispatcherStates:
             self.organizations.pop(organization.id, None)
 
     def _remove_idle_webhooks(self) -> None:
-        """Remove the webhooks that are idle and not due, in the least recently used tenth."""
+        """Remove the webhooks in the least recently used tenth that are idle and not due."""
         for webhook in list(self._webhooks.values())[: MAX_KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)
             is_due = organization is not None and webhook.id in organization.due

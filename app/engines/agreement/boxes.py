@@ -1,4 +1,4 @@
-"""Select boxes of a page that may overlap, pair boxes and other items, and limit the work."""
+"""Find boxes of a page that may overlap, pair items, and limit the work of a computation."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -84,7 +84,7 @@ class BoxIndex:
         self._max_bottoms = list(accumulate((box[3] for box in boxes), max))
         self._min_overlap = min_overlap
 
-    def get_range(self, box: Box) -> tuple[int, int]:
+    def find_range(self, box: Box) -> tuple[int, int]:
         """Return the index range (start, end) that contains all boxes overlapping `box`.
 
         Only overlaps of at least `min_overlap` count; if `min_overlap` is 0, any overlap counts.

@@ -97,14 +97,14 @@ def _find_moved_runs(alignment: RowAlignment) -> list[dict[str, Any]]:
 def diff(
     before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes, *, include_same: bool = False
 ) -> list[Change]:
-    """Compare two tag sets, and return the changes by tag key (field and row) in schema order.
+    """Compare two tag sets; return the changes, sorted by field in schema order and then by row.
 
     Each change has the keys field, row, kind, members, from and to. `kind` is `added`, `removed`,
     `changed` or `same`. `members` lists the properties of a changed tag that differ: value,
     evidence, confidence or source. `from` and `to` are the tags, or None if there is no such tag.
     Unchanged tags are included only if `include_same` is true.
 
-    If several tags have the same tag key, identical tags are paired first. In span and region
+    If several tags have the same field and row, identical tags are paired first. In span and region
     fields, overlapping marks are paired next (spans with any overlap, regions that overlap by at
     least half); in other fields, tags with equal values are paired next. Tags that remain unpaired
     were removed or added. The order of tags does not count as a difference. Rows are matched by

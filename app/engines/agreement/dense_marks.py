@@ -26,13 +26,13 @@ MAX_COMPARISONS = 50_000_000
 """The maximum number of mark comparisons in `group_boxes`: about half a second of work."""
 _MAX_REMOVED = 64
 """The arrays are rebuilt only after more than this number of marks have been removed."""
-_FULL_WIDTH = (0.0, 1.0)
+_FULL_WIDTH = (0.0, 1.0)  # the horizontal range of all spans
 
 
 class _MarkIndex:
-    """The marks of one page, from top to bottom, for searches by overlap. Marks can be removed.
+    """An index to search the marks of one page by overlap. Marks can be removed.
 
-    Marks are identified by their positions in the sequence of boxes.
+    Marks are identified by their positions in `boxes`, which are sorted from top to bottom.
     """
 
     def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
@@ -90,7 +90,7 @@ class _MarkIndex:
 
     def _compute_overlaps(self, box: Box) -> tuple[int, int, Any]:
         """Return the range (start, end) of the marks near `box`, and their overlaps with `box`."""
-        start, end = self._box_index.get_range(box)
+        start, end = self._box_index.find_range(box)
         x0, y0, x1, y1 = box
         nearby = slice(start, end)
         intersection = np.minimum(self._bottom[nearby], y1)

@@ -111,10 +111,8 @@ def group_marks(marks: Sequence[Mark]) -> list[int]:
     """Group marks; return a group number for each mark.
 
     Marks that overlap by at least half, directly or through a chain of other marks, have the same
-    group number.
-
-    The order of the marks does not change the groups. Raises BudgetExceeded when many thousands of
-    marks are near each other and few of them overlap enough.
+    group number. The order of the marks does not change the groups. Raises BudgetExceeded when many
+    thousands of marks are near each other, but few of them overlap by at least half.
     """
     group_numbers = [0] * len(marks)
     for positions in _group_by_page_and_label(marks).values():
@@ -131,12 +129,14 @@ def group_marks(marks: Sequence[Mark]) -> list[int]:
 def find_choices(
     marks: Sequence[Mark], voters: Sequence[int], budget: Budget | None = None
 ) -> list[Hashable]:
-    """Find the choice that each mark votes for.
+    """Find the choice that each mark votes for, and return a choice key for each mark.
 
-    Usually a choice is a group of overlapping marks. If a voter has several marks in a group, each
-    of these marks is a separate choice. The marks of other voters are matched with these choices,
-    at most one mark per choice. Identical marks of one voter are matched in their order. Raises
-    BudgetExceeded when `budget` is used up, or when `group_marks` raises it.
+    `voters` contains the voter of each mark. Usually a choice is a group from `group_marks`. Groups
+    in which a voter has several marks are split: each mark of the voter with the most marks in such
+    groups becomes a choice. The marks of each other voter are then matched with the choices, at
+    most one mark per choice, and unmatched marks become new choices. Identical marks of one voter
+    are matched in their order. Raises BudgetExceeded when `budget` is used up, or when
+    `group_marks` raises it.
     """
     choices: list[Hashable] = list(group_marks(marks))
     votes = list(zip(choices, voters, strict=True))
@@ -146,10 +146,10 @@ def find_choices(
         if group in repeated_groups:
             positions_by_voter[voter].append(position)
     # Marks of different groups overlap by less than half, so one pass can match all groups.
-    for number, choice in enumerate(
+    for number, choice_positions in enumerate(
         _group_by_choice(marks, list(positions_by_voter.values()), budget)
     ):
-        for position in choice:
+        for position in choice_positions:
             choices[position] = ("separate", number)
     return choices
 
@@ -158,7 +158,7 @@ def _group_by_choice(
     marks: Sequence[Mark], positions_by_voter: list[list[int]], budget: Budget | None
 ) -> list[list[int]]:
     """Group the positions of marks by choice; `positions_by_voter` has a list for each voter."""
-    # The voter with the most separate marks comes first; equal counts are sorted by the boxes.
+    # The voter with the most marks comes first; voters with equal counts are sorted by the boxes.
     positions_by_voter.sort(
         key=lambda positions: (
             -len(positions),
@@ -186,7 +186,7 @@ def _match_choices(
     voter_marks: Sequence[Mark],
     budget: Budget | None,
 ) -> list[int]:
-    """Match marks with choices; return a choice number for each mark.
+    """Match marks with the first marks of the choices; return a choice number for each mark.
 
     A mark without a matching choice gets the next unused number.
     """
@@ -267,7 +267,7 @@ def _find_candidate_ranges(
 ) -> list[tuple[int, int]]:
     """Return, for each box in `left`, the range of boxes in `right` that may overlap it."""
     box_index = BoxIndex(right, min_overlap)
-    return [box_index.get_range(box) for box in left]
+    return [box_index.find_range(box) for box in left]
 
 
 def _iterate_pairs(candidate_ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

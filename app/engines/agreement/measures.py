@@ -65,7 +65,7 @@ def measure_agreement(
     """
     if len(tag_sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
-    values_of_sets = [_list_values(tags, shapes) for tags in tag_sets]
+    values_of_sets = [_group_values(tags, shapes) for tags in tag_sets]
     match_counts: dict[str, _MatchCounts] = {}
     by_tag_key: dict[TagKey, float] = {}
     incomparable_fields: set[str] = set()
@@ -130,7 +130,7 @@ def has_agreement(
     if len(tag_sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
     numbers: dict[Hashable, int] = {}
-    numbered_values = [_NumberedValues(_list_values(tags, shapes), numbers) for tags in tag_sets]
+    numbered_values = [_NumberedValues(_group_values(tags, shapes), numbers) for tags in tag_sets]
     set_pairs = list(combinations(numbered_values, 2))
     try:
         return _is_threshold_reached(set_pairs, threshold, Budget(MAX_MATCHED_MARKS))
@@ -181,14 +181,14 @@ class _NumberedValues:
         Raises BudgetExceeded when `budget` is used up.
         """
         common_numbers = self.values & other.values
-        own_marks, other_marks = self.list_marks(common_numbers), other.list_marks(common_numbers)
+        own_marks, other_marks = self.get_marks(common_numbers), other.get_marks(common_numbers)
         pairs = (
             match_marks(own_marks[tag_key], other_marks[tag_key], budget=budget)
             for tag_key in own_marks.keys() & other_marks.keys()
         )
         return len(common_numbers) + sum(map(len, pairs))
 
-    def list_marks(self, excluded_numbers: set[int]) -> dict[TagKey, list[Mark]]:
+    def get_marks(self, excluded_numbers: set[int]) -> dict[TagKey, list[Mark]]:
         """Return the marks by tag key, except the marks with a number in `excluded_numbers`."""
         remaining_marks: dict[TagKey, list[Mark]] = defaultdict(list)
         for number, (tag_key, mark) in self.marks.items():
@@ -197,7 +197,7 @@ class _NumberedValues:
         return remaining_marks
 
 
-def _list_values(tags: Sequence[Tag], shapes: Shapes) -> _ValuesByKey:
+def _group_values(tags: Sequence[Tag], shapes: Shapes) -> _ValuesByKey:
     values_by_key: _ValuesByKey = {}
     for tag_key, same_key_tags in group_by_tag_key(tags).items():
         marks = list_marks(same_key_tags, shapes.get(tag_key[0], UNKNOWN_SHAPE))
@@ -208,14 +208,14 @@ def _list_values(tags: Sequence[Tag], shapes: Shapes) -> _ValuesByKey:
 
 
 class _MatchCounts:
-    """Counts the matched tags of each pair of tag sets and the tags of each set, for one field."""
+    """Counts the matched tags of each pair of tag sets, and the tags of each set, for one field."""
 
     def __init__(self, set_count: int) -> None:
         self._set_pairs = list(combinations(range(set_count), 2))
         self._tag_counts = [0] * set_count
         self._matched_counts: Counter[tuple[int, int]] = Counter()
-        # The same sets agree on most tag keys, so equal groups of sets are counted together.
-        self._equal_groups: Counter[tuple[int, ...]] = Counter()
+        # The number of equal tags, by group of sets. Most tag keys have the same groups of sets.
+        self._equal_tag_counts: Counter[tuple[int, ...]] = Counter()
 
     def add(
         self, values_by_set: dict[int, list[Hashable]], shape: Shape, budget: Budget | None
@@ -232,7 +232,7 @@ class _MatchCounts:
         empty_count = len(self._tag_counts) - len(values_by_set)
         agreeing_pairs = empty_count * (empty_count - 1) // 2
         for distinct_values, numbers in sets_by_values.items():
-            self._equal_groups[tuple(numbers)] += len(distinct_values)
+            self._equal_tag_counts[tuple(numbers)] += len(distinct_values)
             agreeing_pairs += len(numbers) * (len(numbers) - 1) // 2
         agreements = [float(agreeing_pairs)]
         has_single_values = not shape.has_marks and max(map(len, sets_by_values)) == 1
@@ -250,7 +250,7 @@ class _MatchCounts:
     def list_pair_counts(self) -> list[_PairCounts]:
         """List the match counts for each pair of sets; see `_PairCounts`."""
         matched_counts = self._matched_counts.copy()
-        for numbers, tag_count in self._equal_groups.items():
+        for numbers, tag_count in self._equal_tag_counts.items():
             for set_pair in combinations(numbers, 2):
                 matched_counts[set_pair] += tag_count
         return [

@@ -68,8 +68,8 @@ class RowAlignment:
 def align_rows(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
     """Align the table rows of several tag sets by content; other tags do not change.
 
-    A row gets the lowest number that it has in any of the sets, or the next free number if a row
-    above has that number.
+    A row gets the lowest number that it has in any of the sets, but always a higher number than the
+    row above (see `number_rows`).
     """
     tables_by_set = [_group_by_table(tags) for tags in tag_sets]
     rows: dict[tuple[str, int], _AlignedRow] = {}

@@ -149,23 +149,23 @@ def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
 
 def _align_unique_items(left: _Items, right: _Items) -> list[tuple[int, int]]:
     """Align equal items that are unique on their side; return as many ordered pairs as possible."""
-    left_keys, right_keys = (_find_unique_items(side) for side in (left, right))
-    # For each chain length, this is the lowest position in `right` at which such a chain ends.
+    left_positions, right_positions = (_find_unique_items(side) for side in (left, right))
+    # For each chain length, the lowest position in `right` at which a chain of this length ends.
     end_positions: list[int] = []
-    # These are the positions in `left` and `right`, and the index of the previous pair in a chain.
-    chains: list[tuple[int, int, int]] = []
-    chain_indexes: list[int] = []
-    for parts, left_index in left_keys.items():
-        right_index = right_keys.get(parts)
+    # Each link has its positions in `left` and `right`, and the index of the link before it.
+    links: list[tuple[int, int, int]] = []
+    end_indexes: list[int] = []  # for each chain length, the index of the last link
+    for parts, left_index in left_positions.items():
+        right_index = right_positions.get(parts)
         if right_index is not None:
             length = bisect_left(end_positions, right_index)
             end_positions[length : length + 1] = [right_index]
-            chain_indexes[length : length + 1] = [len(chains)]
-            chains.append((left_index, right_index, chain_indexes[length - 1] if length else -1))
+            end_indexes[length : length + 1] = [len(links)]
+            links.append((left_index, right_index, end_indexes[length - 1] if length else -1))
     pairs = []
-    chain_index = chain_indexes[-1] if chain_indexes else -1
-    while chain_index >= 0:
-        left_index, right_index, chain_index = chains[chain_index]
+    link_index = end_indexes[-1] if end_indexes else -1
+    while link_index >= 0:
+        left_index, right_index, link_index = links[link_index]
         pairs.append((left_index, right_index))
     return pairs[::-1]
 

@@ -96,7 +96,7 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
 
 
 def _list_lone_positions(values: Sequence[float]) -> list[int]:
-    """List the positions of values with no value directly before and none directly after."""
+    """List the positions of values that have no value directly before or after them."""
     gaps = [True, *(math.isnan(value) for value in values), True]
     return [i for i in range(len(values)) if gaps[i] and not gaps[i + 1] and gaps[i + 2]]
 

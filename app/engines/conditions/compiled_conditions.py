@@ -122,10 +122,11 @@ class CompiledConditions:
 
 
 def compile_conditions(conditions: Mapping[str, Any]) -> CompiledConditions:
-    """Compile {all | any: [condition or group]}; empty conditions match every document.
+    """Compile the conditions of a rule; empty conditions match every document.
 
-    A condition is {attribute, operator, value}. The caller must have validated the structure with
-    the API schema. Raises ConditionError for the first problem.
+    `conditions` is a group {all | any: [condition or group]}; a condition is {attribute, operator,
+    value}. The caller must have validated this structure with the API schema. Raises ConditionError
+    for the first problem.
     """
     _check_pattern_count(conditions)
     root = _compile_group(conditions, "", depth=1) if conditions else _create_group("all", ())

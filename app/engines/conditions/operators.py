@@ -49,7 +49,7 @@ _EQUALITY_COST, _ORDER_COST, _EDGE_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 
 
 
 class ConditionError(ValueError):
-    """Conditions are invalid at `path` (`all.2.value`). The path is "" if there are too many."""
+    """The conditions at `path` (`all.2.value`) are invalid; `path` is "" if there are too many."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -61,8 +61,8 @@ class ConditionError(ValueError):
 class CompiledTest:
     """A test and its approximate cost.
 
-    `find_match` returns the position in the text near which the excerpt in an explanation is taken,
-    usually the start of the match. If it is None, the excerpt begins at the start of the text. If
+    `find_match` returns the text position that the excerpt in an explanation shows, usually the
+    start of the match. If it is None, the excerpt begins at the start of the text. If
     `folded_values` is not None, the test is true if and only if the set contains the folded value
     of the attribute. `program_size` is the number of instructions of the pattern, or 0 for a test
     without a pattern.

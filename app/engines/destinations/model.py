@@ -9,7 +9,7 @@ from app.engines.sources.model import HostType, Network
 
 @dataclass(frozen=True, slots=True)
 class OutgoingFile:
-    """A finished file.
+    """A finished file to deliver.
 
     Attributes:
         name: name of the file, without folders.

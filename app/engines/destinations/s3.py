@@ -79,7 +79,7 @@ def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destin
         network=network,
         signer=_DigestSigner(credentials, "s3", region),
         bucket=str(settings["bucket"]),
-        address=build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url")),
+        bucket_url=build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url")),
         prefix=build_prefix(str(settings.get("prefix", ""))),
     )
 
@@ -94,12 +94,12 @@ class _DigestSigner(S3SigV4Auth):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Destination:
-    """A bucket with the URL `address`, or a folder in it: all keys begin with `prefix`."""
+    """A bucket, or a folder in it: the keys of all delivered files begin with `prefix`."""
 
     network: Network
     signer: _DigestSigner
     bucket: str
-    address: str
+    bucket_url: str
     prefix: bytes
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
@@ -113,7 +113,7 @@ class S3Destination:
         upload = _S3Upload(
             network=self.network,
             signer=self.signer,
-            url=build_object_url(self.address, key),
+            url=build_object_url(self.bucket_url, key),
             file=file,
             progress=ProgressReporter(on_progress),
             deadline=monotonic() + limits.compute_timeout_seconds(file.size),

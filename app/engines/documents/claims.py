@@ -80,10 +80,9 @@ def choose_text_type(detected_type: str, claims: list[str], *, is_markup: bool) 
     """
     for claim in claims:
         is_text = claim in media.TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)
-        is_unreadable = (
-            detected_type == media.PLAIN and is_markup
-        )  # such as an Excel 2003 workbook in XML
-        if not is_text and (is_unreadable or not _is_saved_as(detected_type, claim)):
+        # Such XML can be an Excel 2003 workbook, which no reader supports.
+        is_unsupported = detected_type == media.PLAIN and is_markup
+        if not is_text and (is_unsupported or not _is_saved_as(detected_type, claim)):
             raise UnsupportedMediaType(claim, detected_type)
     default = media.CSV if detected_type == media.PLAIN and media.XLS in claims else detected_type
     return next((claim for claim in claims if claim in media.TEXT_BASED_TYPES), default)

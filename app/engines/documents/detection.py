@@ -160,7 +160,7 @@ def _detect_text(head: bytes) -> str | None:
 
 
 def _decode_head(head: bytes) -> str | None:
-    """Decode the head, or return None if it has too many control characters to be text."""
+    """Decode the start of a file, or return None if it has too many control characters for text."""
     if bom := detect_bom(head):
         encoding, head = bom[0], head[bom[1] :]
     else:

@@ -141,7 +141,7 @@ def build_virtual_page_words(text: str, virtual_page: VirtualPage) -> list[Word]
         if start == end:
             continue
         row = text[start:end]
-        columns = range(len(row) + 1) if _is_plain(row) else _get_column_edges(row)
+        columns = range(len(row) + 1) if _is_plain(row) else _compute_column_edges(row)
         is_right_to_left = not row.isascii() and _RTL_ROW.match(row) is not None
         top, bottom = _ROW_EDGES[index], _ROW_EDGES[index + 1]
         for match in WORD_PATTERN.finditer(row):
@@ -202,10 +202,10 @@ def _is_plain(text: str) -> bool:
 
 def _count_fitting_chars(chunk: str) -> int:
     """Return the number of characters of `chunk` that fit into one row, at least one."""
-    return max(1, bisect_right(_get_column_edges(chunk), COLUMNS) - 1)
+    return max(1, bisect_right(_compute_column_edges(chunk), COLUMNS) - 1)
 
 
-def _get_column_edges(row: str) -> list[int]:
+def _compute_column_edges(row: str) -> list[int]:
     """Return the column at which each character of the row begins, and the row's end column."""
     if "\t" not in row:
         return list(accumulate(map(count_columns, row), initial=0))

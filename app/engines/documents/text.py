@@ -107,7 +107,7 @@ def normalize_text(text: str) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Replace what cannot be stored (`replace_unstorable_chars`), and then normalize the text."""
+    """Replace unstorable characters (see `replace_unstorable_chars`), and normalize the text."""
     return normalize_text(replace_unstorable_chars(text))
 
 

@@ -12,7 +12,7 @@ _NICENESS = 10
 
 
 def main() -> None:
-    """Compare the samples.
+    """Read hypotheses from stdin, compare their samples, and write the results to stdout.
 
     The command-line arguments are the thresholds as JSON, and the process id of the caller.
     """

@@ -1,4 +1,4 @@
-"""Find the places in a document at which values accepted for this or earlier documents occur."""
+"""Find where accepted values occur in a document; they may be from this or earlier documents."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher

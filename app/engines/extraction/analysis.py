@@ -98,7 +98,7 @@ def analyze(document: Document) -> Analysis:
 
 
 def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
-    """Read `1,000` as 1 if the other amounts of the document have a decimal comma.
+    """Choose how to read `1,000`: as 1 if the other amounts of the document have a decimal comma.
 
     The same applies to `1.000` and the decimal point.
     """

@@ -12,7 +12,7 @@ from app.engines.extraction.model import CalibrationBin
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BINS = 10
+_BIN_COUNT = 10
 _MIN_PROPOSALS = 10
 
 
@@ -82,10 +82,10 @@ def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[CalibrationBin]:
     `pairs` contains (confidence, whether the proposal was correct) for each proposal.
     """
     bins = []
-    for number in range(_BINS):
-        low, high = number / _BINS, (number + 1) / _BINS
+    for number in range(_BIN_COUNT):
+        low, high = number / _BIN_COUNT, (number + 1) / _BIN_COUNT
         bin_pairs = [
-            (c, ok) for c, ok in pairs if low <= c < high or (number == _BINS - 1 and c == 1)
+            (c, ok) for c, ok in pairs if low <= c < high or (number == _BIN_COUNT - 1 and c == 1)
         ]
         if bin_pairs:
             count = len(bin_pairs)

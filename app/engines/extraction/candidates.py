@@ -10,8 +10,8 @@ from app.engines.extraction.values import Target
 
 Range = tuple[int, int]
 """The indexes of the first and the last token of a range; both tokens belong to it."""
-MAX_LINES = 7  # lines of one candidate
-MAX_START_SEGMENTS = 45  # segments in which a candidate with lines may begin
+MAX_LINES = 7  # the maximum number of lines of one candidate
+MAX_START_SEGMENTS = 45  # the number of leading segments in which a candidate of lines may begin
 _CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
 _DESCRIPTIVE_CONCEPTS = frozenset({"company", "address"})
 _CODE_KINDS = frozenset({"code", "after"})
@@ -166,7 +166,7 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
     """Yield candidates with one or more lines: a segment and the segments that continue it below.
 
     If the last line contains other content after some token (see `_find_cut_index`), yield a second
-    candidate without that content.
+    candidate without that content. Finally, yield whole rows that contain a wide gap.
     """
     layout = analysis.layout
     next_segments = find_next_segments(layout)

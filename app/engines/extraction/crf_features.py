@@ -6,29 +6,29 @@ from app.engines.extraction.layout import Token
 
 def list_token_attributes(analysis: Analysis) -> list[list[str]]:
     """Return a list of crfsuite attributes for each token, such as "w=total" or "row=3"."""
-    token_attributes = [_list_word_attributes(token) for token in analysis.tokens]
+    word_attributes = [_list_word_attributes(token) for token in analysis.tokens]
     types = _find_token_types(analysis)
     attribute_lists = []
     row_count = len(analysis.layout.rows)
     for row, (first, last) in enumerate(analysis.layout.rows):
         row_attributes = _list_row_attributes(analysis, first, last)
-        neighbor_attributes = _list_neighbor_row_attributes(analysis, row)
+        neighbor_row_attributes = _list_neighbor_row_attributes(analysis, row)
         for index in range(first, last + 1):
             token = analysis.tokens[index]
-            attributes = ["bias", *token_attributes[index], *row_attributes]
-            attributes += neighbor_attributes
+            attributes = ["bias", *word_attributes[index], *row_attributes]
+            attributes += neighbor_row_attributes
             attributes += _list_position_attributes(analysis, index, row, row_count)
             attributes += [f"t={types[index]}", f"k={analysis.keywords.concepts[index]}"]
             for step in (-2, -1, 1, 2):
                 neighbor_index = index + step
-                if not 0 <= neighbor_index < len(token_attributes):
+                if not 0 <= neighbor_index < len(word_attributes):
                     attributes.append(f"{step}end")
                     continue
                 is_same_row = analysis.tokens[neighbor_index].row == token.row
                 prefix = f"{step}" if is_same_row else f"{step}r"
                 attributes += [
-                    f"{prefix}{token_attributes[neighbor_index][0]}",
-                    f"{prefix}{token_attributes[neighbor_index][1]}",
+                    f"{prefix}{word_attributes[neighbor_index][0]}",
+                    f"{prefix}{word_attributes[neighbor_index][1]}",
                 ]
                 attributes += [
                     f"{prefix}t={types[neighbor_index]}",

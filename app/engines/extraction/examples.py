@@ -139,8 +139,8 @@ def list_targets(
     ]
 
 
-def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
-    """Compute the version of a model trained on `examples`, as a hexadecimal SHA-256."""
+def hash_inputs(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
+    """Compute the version of a model: a hexadecimal SHA-256 of the inputs of its training."""
     content = {
         "examples": [
             [example.id, example.revision] for example in select_examples(examples, fields)

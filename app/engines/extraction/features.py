@@ -110,14 +110,14 @@ def _compute_layout_features(view: FieldView, candidate: Candidate) -> list[floa
 def _compute_text_features(candidate: Candidate) -> list[float]:
     text = candidate.text
     size = max(len(text), 1)
-    digits = sum(char.isdigit() for char in text)
-    letters = sum(char.isalpha() for char in text)
-    upper = sum(char.isupper() for char in text)
+    digit_count = sum(char.isdigit() for char in text)
+    letter_count = sum(char.isalpha() for char in text)
+    capital_count = sum(char.isupper() for char in text)
     return [
         float(size),
-        digits / size,
-        letters / size,
-        upper / max(letters, 1),
+        digit_count / size,
+        letter_count / size,
+        capital_count / max(letter_count, 1),
         float(text.count(",")),
         float(text[-1:] in ",.;:"),
         float(text.count(" ")),
@@ -140,11 +140,11 @@ class _CandidateRanks:
             for value, candidate in zip(self._values, candidates, strict=True)
             if is_amount and ("." in candidate.text or "," in candidate.text)
         }
-        self._order = sorted(decimals, reverse=True)
+        self._ranking = sorted(decimals, reverse=True)
 
     def compute_features(self, number: int) -> list[float]:
         value = self._values[number]
-        rank = self._order.index(value) if value in self._order else len(self._order)
+        rank = self._ranking.index(value) if value in self._ranking else len(self._ranking)
         log = math.copysign(math.log1p(abs(value)), value)
         return [log, float(min(rank, 20)), float(self._counts[self._keys[number]])]
 
@@ -160,15 +160,15 @@ def _compute_context_features(
     view: FieldView, candidate: Candidate, keywords: NearbyKeywords
 ) -> list[float]:
     concepts = view.analysis.keywords.concepts
-    inside: set[str] = set()
+    candidate_concepts: set[str] = set()
     for first, last in candidate.ranges:
-        inside.update(concepts[first : last + 1])
+        candidate_concepts.update(concepts[first : last + 1])
     row: list[Any] = []
     for concept in _CONTEXT_CONCEPTS:
         row += [
             float(keywords.left == concept),
             float(keywords.above == concept),
-            float(concept in inside),
+            float(concept in candidate_concepts),
         ]
     return row
 

@@ -78,7 +78,7 @@ def _read_parameters(
         }
         ranker = trees.read_ranker(ranker_arrays)
     spellings: dict[str, Counter[str]] = (
-        memory.list_spellings(name) if content["mode"] != "plain" else {}
+        memory.count_spellings(name) if content["mode"] != "plain" else {}
     )
     renderer = Renderer(spellings, content["mode"], content["strips"])
     return FieldParameters(

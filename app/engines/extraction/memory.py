@@ -83,8 +83,8 @@ class Memory:
         count = len(self.words)
         weights, total = {}, 0.0
         for word in sorted(words):
-            documents = self._postings.get(word, ())
-            weights[word] = math.log((count + 1) / (len(documents) + 0.5)) + 0.1
+            numbers = self._postings.get(word, ())
+            weights[word] = math.log((count + 1) / (len(numbers) + 0.5)) + 0.1
             total += weights[word]
         shared_weights: dict[int, float] = defaultdict(float)
         for word, weight in weights.items():
@@ -107,8 +107,8 @@ class Memory:
         ]
         return DocumentMemory(self, similarities, best_documents, excluded_document_number)
 
-    def list_spellings(self, name: str) -> dict[str, Counter[str]]:
-        """Return, for each compact value of a field, how often each spelling was accepted."""
+    def count_spellings(self, name: str) -> dict[str, Counter[str]]:
+        """Count how often each spelling was accepted, for each compact value of a field."""
         spellings: dict[str, Counter[str]] = defaultdict(Counter)
         for record in self.entries.get(name, ()):
             spellings[record[1]][record[2]] += 1
@@ -145,12 +145,10 @@ class DocumentMemory:
 
         All features are 0 if the memory is empty.
         """
-        documents = self.memory.list_document_numbers(name, compact_text(candidate.text))
-        other_documents = [
-            number for number in documents if number != self.excluded_document_number
-        ]
+        numbers = self.memory.list_document_numbers(name, compact_text(candidate.text))
+        other_numbers = [number for number in numbers if number != self.excluded_document_number]
         same_value = max(
-            (self.similarities.get(number, 0.0) for number in other_documents), default=0.0
+            (self.similarities.get(number, 0.0) for number in other_numbers), default=0.0
         )
         left = find_left_text(analysis, candidate.first) if self.best_documents else ""
         box = analysis.tokens[candidate.first].box
@@ -166,7 +164,7 @@ class DocumentMemory:
                 )
         best_similarity = self.similarities[self.best_documents[0]] if self.best_documents else 0.0
         return [
-            math.log1p(len(other_documents)),
+            math.log1p(len(other_numbers)),
             same_value,
             best_similarity,
             same_left_text,

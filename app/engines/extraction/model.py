@@ -155,7 +155,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The out-of-fold results: no model predicted tags for a document in its training data.
+    """The out-of-fold results: a document's tags come from a model that was not trained on it.
 
     `expected_calibration_error` is the mean difference between confidence and accuracy over `bins`,
     weighted by their counts. `confident_precision` is the precision of the proposals with a

@@ -1,4 +1,4 @@
-"""Train and apply one ranker per field, on features without the document's own accepted values."""
+"""Train and apply one ranker per field; a document's features never use its accepted values."""
 
 import math
 from collections.abc import Sequence
@@ -137,11 +137,10 @@ class CandidateChoice:
 def choose_candidates(
     candidates: Sequence[Candidate], log_odds: Array, *, multiple: bool
 ) -> list[CandidateChoice]:
-    """Choose the candidate with the highest log odds.
+    """Choose the candidate with the highest log odds, or several candidates if `multiple` is true.
 
-    For a field with multiple values, choose the best candidates that do not overlap and have log
-    odds of at least -1, but no more than MAX_VALUES candidates. Returns an empty list if `log_odds`
-    is empty.
+    If `multiple` is true, choose the best candidates that do not overlap and have log odds of at
+    least -1, but no more than MAX_VALUES candidates. Returns an empty list if `log_odds` is empty.
     """
     if not len(log_odds):
         return []

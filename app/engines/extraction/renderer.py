@@ -16,7 +16,7 @@ _MIN_LENGTH = 6
 
 @dataclass(slots=True)
 class Renderer:
-    """The accepted spellings of one field's values, and the rules for their use.
+    """Renders the values of one field, with the help of the spellings that were accepted before.
 
     `spellings` counts the accepted spellings by their letters and digits. `mode` limits how a
     spelling may differ from the document: with "plain", not at all; with "same_letters", in

@@ -146,13 +146,13 @@ def is_not_worse(new: Report, old: Report) -> bool:
         standard_error = (old.overall.f1 * (1 - old.overall.f1) * 2 / size) ** 0.5
         return bool(new.overall.f1 >= old.overall.f1 - 1.64 * standard_error)
     generator = random.Random(0)  # noqa: S311 - a repeatable sample, not a secret
-    better_count = 0
+    not_worse_count = 0
     for _ in range(_BOOTSTRAP_ROUNDS):
         sample = generator.choices(pairs, k=len(pairs))
-        better_count += _compute_f1([new_row for new_row, _ in sample]) >= _compute_f1(
+        not_worse_count += _compute_f1([new_row for new_row, _ in sample]) >= _compute_f1(
             [old_row for _, old_row in sample]
         )
-    return better_count > _BOOTSTRAP_ROUNDS * (1 - _CONFIDENCE_LEVEL)
+    return not_worse_count > _BOOTSTRAP_ROUNDS * (1 - _CONFIDENCE_LEVEL)
 
 
 def _compute_f1(counts: Sequence[tuple[int, int, int]]) -> float:

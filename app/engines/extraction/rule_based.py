@@ -72,7 +72,7 @@ def _propose_field(
     view, candidates = collect_candidates(prepared_document, target, memory)
     points = [_score_with_memory(view, candidate, document_memory) for candidate in candidates]
     order = sorted(range(len(candidates)), key=lambda index: (-points[index], index))
-    renderer = Renderer(memory.list_spellings(target.name), "same_letters")
+    renderer = Renderer(memory.count_spellings(target.name), "same_letters")
     if target.field["type"] not in ("text", "address"):
         renderer = Renderer(stripped_chars="")
     limit = _MAX_VALUES if target.field["multiple"] else 1

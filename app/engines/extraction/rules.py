@@ -72,11 +72,9 @@ def build_field_view(analysis: Analysis, target: Target, contexts: KeywordContex
 class NearbyKeywords:
     """The concepts of the nearest keywords left of a candidate and above it.
 
-    `left` and `above` are "" if there is no such keyword.
-
-    `left_is_own` and `above_is_own` state whether these keywords name the candidate's field.
-    `distance` is the number of tokens from the left keyword to the candidate, or 99 if there is no
-    left keyword.
+    `left` and `above` are "" if there is no such keyword. `left_is_own` and `above_is_own` state
+    whether these keywords name the candidate's field. `distance` is the number of tokens from the
+    left keyword to the candidate, or 99 if there is no left keyword.
     """
 
     left: str
@@ -174,8 +172,8 @@ def _score_company(view: FieldView, candidate: Candidate) -> float:
     points -= 2.0 if concepts & (_UNRELATED_CONCEPTS | {"address"}) else 0.0
     height_ratio = (tokens[0].box[3] - tokens[0].box[1]) / view.analysis.layout.height
     points += 0.7 if height_ratio > _LARGE_TEXT_RATIO else 0.0
-    digits = sum(char.isdigit() for char in candidate.text)
-    points -= 3.0 * digits / max(len(candidate.text), 1)
+    digit_count = sum(char.isdigit() for char in candidate.text)
+    points -= 3.0 * digit_count / max(len(candidate.text), 1)
     return points - (0.5 if candidate.kind not in ("lines", "rows") else 0.0)
 
 
@@ -210,8 +208,8 @@ def _score_code(view: FieldView, candidate: Candidate, keywords: NearbyKeywords)
     text = candidate.text
     points = 0.0
     if view.target.kind == "code" or view.target.concept in ("number", "order_number"):
-        digits = sum(char.isdigit() for char in text)
-        points += 1.0 if digits else -2.0
+        digit_count = sum(char.isdigit() for char in text)
+        points += 1.0 if digit_count else -2.0
         points += 0.5 if len(text) > 3 else -0.5  # noqa: PLR2004 - identifiers are longer
         if view.target.concept == "iban" and _is_iban(text):
             points += 1.0

@@ -55,7 +55,7 @@ def align_values(example: PreparedExample, target: Target) -> list[Alignment]:
             example.prepared_document.analysis, example.evidence[target.name][value_index]
         )
         evidenced_candidates = [
-            c for c in matching_candidates if ranges and _overlaps(c.ranges, ranges)
+            c for c in matching_candidates if ranges and _have_overlap(c.ranges, ranges)
         ]
         best = max(
             evidenced_candidates or matching_candidates,
@@ -77,7 +77,7 @@ def _list_value_candidates(example: PreparedExample, target: Target) -> list[Can
     return candidates
 
 
-def _overlaps(left: Sequence[Range], right: Sequence[Range]) -> bool:
+def _have_overlap(left: Sequence[Range], right: Sequence[Range]) -> bool:
     return any(a[0] <= b[1] and b[0] <= a[1] for a in left for b in right)
 
 

@@ -83,7 +83,7 @@ class BodyRows:
         items = (row for row in page_rows if self._is_item(row))
         last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)
         for row in page_rows:
-            if _CARRIED_FORWARD.search(self._read_row(row)):
+            if _CARRIED_FORWARD.search(self._read_row_text(row)):
                 continue
             end_concepts = self._list_end_concepts(row)
             if not end_concepts or self._is_full(row) or (row < last_item and self._is_item(row)):
@@ -96,12 +96,12 @@ class BodyRows:
         """Return the row at which the table continues on the page that begins at `start`, or 0."""
         last = min(start + _MAX_ROWS_ABOVE, len(self._layout.rows))
         rows = [row for row in range(start, last) if self._get_page(row) == page]
-        header = self._read_row(self._header)
+        header = self._read_row_text(self._header)
         for row in rows:
-            if self._read_row(row) == header:
+            if self._read_row_text(row) == header:
                 return row + 1
         for row in rows:
-            is_carried = _CARRIED_FORWARD.search(self._read_row(row)) is not None
+            is_carried = _CARRIED_FORWARD.search(self._read_row_text(row)) is not None
             if self._list_end_concepts(row) and not is_carried:
                 break
             if not is_carried and self._is_item(row):
@@ -111,7 +111,7 @@ class BodyRows:
     def _get_page(self, row: int) -> int:
         return self._layout.tokens[self._layout.rows[row][0]].page
 
-    def _read_row(self, row: int) -> str:
+    def _read_row_text(self, row: int) -> str:
         first, last = self._layout.rows[row]
         return "".join(token.compact for token in self._layout.tokens[first : last + 1])
 
@@ -133,7 +133,7 @@ class BodyRows:
         """
         if len(self._columns) < _MIN_ITEM_COLUMNS or not self._fills_columns(row):
             return False
-        letter_count = sum(map(str.isalpha, self._read_row(row)))
+        letter_count = sum(map(str.isalpha, self._read_row_text(row)))
         groups = group_by_column(self._analysis, row, self._columns)
         return letter_count >= _MIN_ITEM_LETTERS and all(
             not self._amount_starts.isdisjoint(groups[number])

@@ -49,7 +49,7 @@ def _propose_table(
     own_targets = [column.target for column in columns if column.target]
     has_amounts = any(target.kind == "amount" for target in own_targets)
     for row in BodyRows(analysis, header, columns).list_rows():
-        cells = _read_row(analysis, contexts, row, columns)
+        cells = _read_cells(analysis, contexts, row, columns)
         amount_cells = [
             name for name, (view, _, _) in cells.items() if view.target.kind == "amount"
         ]
@@ -147,8 +147,8 @@ def _list_other_columns(
     """Yield the columns of a header row that the field does not have, such as a unit price.
 
     The names of these columns are keywords, or words that a wide gap separates from the names of
-    the other columns. A synonym of a column's name may belong to that column, so it is ignored
-    unless the name is exact.
+    the other columns. A keyword with the concept of a named column may belong to that column, so it
+    is ignored unless the name of that column is exact (see `_is_exact`).
     """
     tokens, keywords = analysis.tokens, analysis.keywords
     named_indexes = {i for _, (first, last) in named_columns for i in range(first, last + 1)}
@@ -171,7 +171,7 @@ def _list_other_columns(
             yield Column(None, tokens[start].box[0], tokens[end].box[2])
 
 
-def _read_row(
+def _read_cells(
     analysis: Analysis, contexts: KeywordContexts, row: int, columns: Sequence[Column]
 ) -> dict[str, _Cell]:
     groups = group_by_column(analysis, row, columns)

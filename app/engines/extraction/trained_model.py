@@ -173,10 +173,10 @@ def _write_model(model: TrainedModel) -> bytes:
         "report": model.report.to_dict(),
         "headers": {name: sorted(phrases) for name, phrases in model.headers.items()},
     }
-    return _pack(arrays, json.dumps(content, sort_keys=True, ensure_ascii=False))
+    return _pack_archive(arrays, json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
-def _pack(arrays: dict[str, Array], content: str) -> bytes:
+def _pack_archive(arrays: dict[str, Array], content: str) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name in sorted(arrays):

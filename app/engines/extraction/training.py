@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from app.engines.extraction import calibration, crf, ranking, sequences
 from app.engines.extraction.examples import (
     PreparedExample,
-    hash_version,
+    hash_inputs,
     list_targets,
     prepare_examples,
     select_examples,
@@ -92,7 +92,7 @@ def _train(
     report = build_report(
         outcomes, [example.id for example in prepared_examples], targets, max(corpus.folds) + 1
     )
-    version = hash_version(examples, fields, schema_version)
+    version = hash_inputs(examples, fields, schema_version)
     return TrainedModel(
         version=version,
         fields=list(fields),
@@ -179,7 +179,7 @@ def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]
             if data.is_correct[first + index]:
                 pairs += [(candidate.text, value) for value in values]
     renderer = Renderer(
-        corpus.memory.list_spellings(target.name), "plain", find_stripped_punctuation(pairs)
+        corpus.memory.count_spellings(target.name), "plain", find_stripped_punctuation(pairs)
     )
     best_count = -1
     for mode in MODES:

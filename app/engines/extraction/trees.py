@@ -95,11 +95,11 @@ def export_trees(classifier: "HistGradientBoostingClassifier") -> TreeRanker:
     depth = 0
     for row, tree in enumerate(nodes):
         indexes = np.arange(len(tree))
-        leaf = tree["is_leaf"].astype(bool)
-        feature[row, indexes] = np.where(leaf, 0, tree["feature_idx"])
-        threshold[row, indexes] = np.where(leaf, 0.0, tree["num_threshold"])
-        left[row, indexes] = np.where(leaf, indexes, tree["left"])
-        right[row, indexes] = np.where(leaf, indexes, tree["right"])
+        is_leaf = tree["is_leaf"].astype(bool)
+        feature[row, indexes] = np.where(is_leaf, 0, tree["feature_idx"])
+        threshold[row, indexes] = np.where(is_leaf, 0.0, tree["num_threshold"])
+        left[row, indexes] = np.where(is_leaf, indexes, tree["left"])
+        right[row, indexes] = np.where(is_leaf, indexes, tree["right"])
         value[row, indexes] = tree["value"]
         depth = max(depth, int(tree["depth"].max()))
     base = float(np.ravel(classifier._baseline_prediction)[0])  # noqa: SLF001

@@ -95,10 +95,10 @@ class CompiledFields:
         used_keys: set[_TagKey] = set()
         for position, tag in enumerate(_iterate_with_time_limit(tags)):
             try:
-                tag_key, field, content = self._find_field(tag, used_keys)
+                tag_key, field, properties = self._find_field(tag, used_keys)
                 used_keys.add(tag_key)
                 checked_tags.append(
-                    _check_properties(content, tag_key, field, text_length, page_count, source)
+                    _check_properties(properties, tag_key, field, text_length, page_count, source)
                 )
             except TagProblem as problem:
                 errors.append((f"tags.{position}{problem.path}", problem.message))
@@ -111,7 +111,7 @@ class CompiledFields:
     def keep_valid_tags(
         self, tags: Iterable[object], *, text_length: int, page_count: int, source: SourceText
     ) -> list[Tag]:
-        """Keep the valid tags, at most MAX_TAGS, and return them in normal form; see `check_tags`.
+        """Return the valid tags in normal form, at most MAX_TAGS; see `check_tags`.
 
         An invalid tag is ignored, so a later tag with the same field and row may be kept.
         """
@@ -121,9 +121,9 @@ class CompiledFields:
             if len(valid_tags) == MAX_TAGS:
                 break
             try:
-                tag_key, field, content = self._find_field(tag, used_keys)
+                tag_key, field, properties = self._find_field(tag, used_keys)
                 valid_tags.append(
-                    _check_properties(content, tag_key, field, text_length, page_count, source)
+                    _check_properties(properties, tag_key, field, text_length, page_count, source)
                 )
             except TagProblem:
                 continue
@@ -138,7 +138,7 @@ class CompiledFields:
         """
         filled_names: set[str] = set()
         rows: dict[str, set[int]] = {}
-        cells: dict[str, set[int]] = {}
+        filled_rows: dict[str, set[int]] = {}
         for tag in tags:
             name, row = tag["field"], tag["row"]
             if row is not None:
@@ -147,11 +147,11 @@ class CompiledFields:
                 continue
             filled_names.add(name)
             if row is not None:
-                cells.setdefault(name, set()).add(row)
-        return list(self._list_missing(filled_names, rows, cells))
+                filled_rows.setdefault(name, set()).add(row)
+        return list(self._list_missing(filled_names, rows, filled_rows))
 
     def _list_missing(
-        self, filled_names: set[str], rows: dict[str, set[int]], cells: dict[str, set[int]]
+        self, filled_names: set[str], rows: dict[str, set[int]], filled_rows: dict[str, set[int]]
     ) -> Iterator[str]:
         for field in self._fields:
             key = field["key"]
@@ -160,7 +160,7 @@ class CompiledFields:
                 yield key
             for column in field["columns"] if row_numbers else ():
                 name = f"{key}.{column['key']}"
-                if column["required"] and not row_numbers <= cells.get(name, set()):
+                if column["required"] and not row_numbers <= filled_rows.get(name, set()):
                     yield name
 
     def _find_field(

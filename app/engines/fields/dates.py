@@ -23,7 +23,7 @@ _TIME = re.compile(
     r" ?(?P<am_pm>[ap]\.? ?m\.?)?(?: ?(?:uhr|h))?",
     re.IGNORECASE,
 )
-_MONTHS = 12
+_MONTH_COUNT = 12
 _NOON = 12
 _NOT_A_DATE = "is not a date; use the form YYYY-MM-DD"
 
@@ -90,9 +90,9 @@ def _order_day_and_month(
     If the order of day and month is ambiguous, periods mean that the day comes first. Raises
     ValueProblem for an ambiguous date with any other separator.
     """
-    if first > _MONTHS or first == second or (separator == "." and second <= _MONTHS):
+    if first > _MONTH_COUNT or first == second or (separator == "." and second <= _MONTH_COUNT):
         return year, second, first
-    if second > _MONTHS:
+    if second > _MONTH_COUNT:
         return year, first, second
     raise ValueProblem("is ambiguous: day and month could be swapped; use the form YYYY-MM-DD")
 
@@ -121,5 +121,5 @@ def load_month_names() -> tuple[dict[str, int], frozenset[str]]:
     """Return the numbers of months by name, and the other words that may occur in a date."""
     path = Path(__file__).with_name("calendar_names.json")
     names = json.loads(path.read_text(encoding="utf-8"))
-    months = {name: number for number, row in enumerate(names["months"], 1) for name in row}
+    months = {name: number for number, forms in enumerate(names["months"], 1) for name in forms}
     return months, frozenset((*names["weekdays"], *names["particles"]))

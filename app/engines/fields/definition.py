@@ -18,10 +18,10 @@ MAX_LABEL_CHARS = 200
 MAX_DESCRIPTION_CHARS = 5000
 
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-_TEXT_AND_LIST_PROPERTIES = frozenset(
+_NON_BOOLEAN_PROPERTIES = frozenset(
     {"key", "label", "type", "description", "options", "columns", "constraints"}
 )
-_PROPERTIES = _TEXT_AND_LIST_PROPERTIES | {"required", "multiple", "ai_assist"}
+_PROPERTIES = _NON_BOOLEAN_PROPERTIES | {"required", "multiple", "ai_assist"}
 
 
 def check_fields(fields: object) -> list[Field]:

@@ -13,7 +13,7 @@ from app.engines.fields.source_text import (
 
 MAX_EVIDENCE_ITEMS = 100
 
-_COORDINATES = 4
+_COORDINATE_COUNT = 4
 _PROPERTIES = frozenset({"page", "box", "start", "end", "text"})
 
 
@@ -70,11 +70,11 @@ def _check_item(
     elif page is None and start is None:
         raise TagProblem("", "needs a page, offsets or text")
     if source is not None and start is not None and end is not None:
-        text = _get_document_text(source, start, end, text)
+        text = _check_or_fill_in_text(source, start, end, text)
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
 
 
-def _get_document_text(
+def _check_or_fill_in_text(
     source: SourceText, start: int, end: int, claimed_text: str | None
 ) -> str | None:
     if claimed_text is None:
@@ -86,7 +86,7 @@ def _get_document_text(
 
 
 def _check_box(raw: object) -> list[float]:
-    if not isinstance(raw, list) or len(raw) != _COORDINATES:
+    if not isinstance(raw, list) or len(raw) != _COORDINATE_COUNT:
         raise TagProblem(".box", "must be [x0, y0, x1, y1]")
     for number in raw:
         # The comparison is also False for NaN.

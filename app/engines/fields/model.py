@@ -31,20 +31,20 @@ TYPES: tuple[str, ...] = (
 )
 
 _RANGE_CONSTRAINTS = frozenset({"min", "max"})
-_LENGTH_CONSTRAINTS = frozenset({"min_length", "max_length", "pattern"})
+_TEXT_CONSTRAINTS = frozenset({"min_length", "max_length", "pattern"})
 CONSTRAINTS_BY_TYPE: dict[str, frozenset[str]] = {
-    "text": _LENGTH_CONSTRAINTS | {"formats"},
+    "text": _TEXT_CONSTRAINTS | {"formats"},
     "number": _RANGE_CONSTRAINTS,
     "integer": _RANGE_CONSTRAINTS,
     "money": _RANGE_CONSTRAINTS | {"currencies"},
     "date": _RANGE_CONSTRAINTS,
     "time": _RANGE_CONSTRAINTS,
     "datetime": _RANGE_CONSTRAINTS,
-    "email": _LENGTH_CONSTRAINTS,
+    "email": _TEXT_CONSTRAINTS,
     "phone": frozenset({"pattern", "formats"}),
-    "url": _LENGTH_CONSTRAINTS,
+    "url": _TEXT_CONSTRAINTS,
     "currency": frozenset({"currencies"}),
-    "span": _LENGTH_CONSTRAINTS,
+    "span": _TEXT_CONSTRAINTS,
 }
 """The constraints that apply to each field type; types that are not listed have none."""
 

@@ -41,7 +41,7 @@ def clean_text(value: object, limit: int = 200) -> str:
     text = check_text(value, limit)
     if not text.isascii():
         text = text.translate(_REPLACEMENTS)
-        text = "".join(_to_ascii(char) for char in text)
+        text = "".join(_to_ascii_digit(char) for char in text)
     text = " ".join(text.split())
     if not text:
         raise ValueProblem("is empty")
@@ -63,6 +63,6 @@ def shorten_name(name: object) -> str:
     return "".join(char if char.isprintable() else "?" for char in name[:64])
 
 
-def _to_ascii(char: str) -> str:
+def _to_ascii_digit(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     return char if digit is None else str(digit)

@@ -10,7 +10,7 @@ MAX_FILLED_IN_CHARS = 1_000_000
 """The maximum number of code points that one `SourceText` fills in as text of evidence."""
 
 _EXCERPT_LENGTH = 40
-_LEAD_LENGTH = 10
+_CHARS_BEFORE_DIFFERENCE = 10
 
 
 class SourceText:
@@ -50,14 +50,14 @@ def is_same_text(claimed_text: str, actual_text: str) -> bool:
 
 
 def describe_difference(claimed_text: str, actual_text: str) -> str:
-    """Describe where the two texts differ, in an error message with short excerpts."""
+    """Build an error message that shows where two texts differ, with short excerpts."""
     pairs = zip(claimed_text, actual_text, strict=False)
     min_length = min(len(claimed_text), len(actual_text))
     position = next(
         (index for index, (left, right) in enumerate(pairs) if left != right), min_length
     )
     start = (
-        max(0, position - _LEAD_LENGTH)
+        max(0, position - _CHARS_BEFORE_DIFFERENCE)
         if max(len(claimed_text), len(actual_text)) > _EXCERPT_LENGTH
         else 0
     )

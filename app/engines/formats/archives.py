@@ -42,7 +42,7 @@ class ArchiveWriter:
             file.write(data)
 
     def add_chunks(self, name: str, chunks: Iterable[bytes], *, is_compressed: bool) -> None:
-        """Add a file of any size in chunks. The arguments are otherwise those of `add`."""
+        """Add a file of any size in chunks; see `add` for `name` and `is_compressed`."""
         entry = _build_entry(name, is_compressed=is_compressed)
         with self._zip.open(entry, "w", force_zip64=True) as file:
             for chunk in chunks:

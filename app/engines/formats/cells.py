@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def escape_formula(text: str) -> str:
-    """Return `text` with a leading apostrophe if a spreadsheet would execute it as a formula.
+    """Add a leading apostrophe to `text` if a spreadsheet would execute it as a formula.
 
     Numbers with or without a sign, such as phone numbers, are not changed.
     """

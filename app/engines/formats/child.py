@@ -23,7 +23,7 @@ _READ_BYTES = 256 << 10
 
 
 def run(lines: BinaryIO, out: BinaryIO) -> int:
-    """Write the tag sets after the request in `lines` to `out`, and return the exit status."""
+    """Write the tag sets that follow the request in `lines` to `out`; return the exit status."""
     request = orjson.loads(lines.readline())
     writer = FORMATS[request["format"]].create_writer(out, request["fields"], request["options"])
     end = request["end"].encode() + b"\n"

@@ -128,7 +128,7 @@ class DelimitedWriter(ParsingWriter):
             for value in values
         ]
 
-    def _explode_tables(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
+    def _explode_tables(self, cells: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
         """Yield one line for each row of each table, or one line if there are no table rows."""
         empty_cells = {key: [""] * width for key, width in self._column_counts.items()}
         count = 0
@@ -136,10 +136,10 @@ class DelimitedWriter(ParsingWriter):
             for number, row in enumerate(list_table_rows(labels.get(key))):
                 values = [part for name, split in splitters for part in split(row.get(name))]
                 cells_by_table = {**empty_cells, key: self._format(values)}
-                yield [*line, key, str(number), *chain.from_iterable(cells_by_table.values())]
+                yield [*cells, key, str(number), *chain.from_iterable(cells_by_table.values())]
                 count += 1
         if not count:
-            yield [*line, "", "", *chain.from_iterable(empty_cells.values())]
+            yield [*cells, "", "", *chain.from_iterable(empty_cells.values())]
 
     def _flush(self) -> None:
         self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))

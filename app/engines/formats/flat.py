@@ -84,8 +84,8 @@ def list_plain_fields(fields: Sequence[Field]) -> list[Field]:
 class LabelSplitter:
     """Splits the labels of a tag set into values for plain columns and rows for tables.
 
-    Only the label of a field with `has_plain_values` can be of either type. It is a list of rows if
-    the tag set's schema version defines the field as a table, or else a value for a plain column.
+    Only a field with `has_plain_values` can have both: its label is a list of rows if the tag set's
+    schema version defines the field as a table, and a value for a plain column otherwise.
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:

@@ -76,7 +76,7 @@ def _build_text_area(name: str) -> str:
 
 
 def _quote(text: str) -> str:
-    # Imported on first use, because it imports an HTTP client, and every child process starts here.
+    # Imported on first use, because it imports an HTTP client, which most processes never need.
     from xml.sax.saxutils import escape  # noqa: PLC0415
 
     return f'"{escape(text, _ENTITIES)}"'

@@ -1,4 +1,4 @@
-"""The interface of export formats: a description and a streaming writer."""
+"""Define the interface of export formats: a description and a streaming writer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Describe the format Apache Parquet."""
+"""Define the export format Apache Parquet."""
 
 import json
 from typing import TYPE_CHECKING, Any, BinaryIO

@@ -84,8 +84,8 @@ def _build_list_column(
     for list_items in lists:
         offsets.append(None if list_items is None else len(items))
         items += list_items or ()
-    columns = build(items, type_.value_type)
-    return pa.ListArray.from_arrays(pa.array([*offsets, len(items)], pa.int32()), columns)
+    item_column = build(items, type_.value_type)
+    return pa.ListArray.from_arrays(pa.array([*offsets, len(items)], pa.int32()), item_column)
 
 
 def _build_structures(
@@ -100,7 +100,7 @@ def _build_structures(
 def _build_arrays(
     items: Sequence[Row], fields: Iterable[pa.Field], columns: Mapping[str, pa.Array]
 ) -> list[pa.Array]:
-    """Build an array for each field: the array in `columns`, or the values of the property."""
+    """Build an array for each field from the items, unless `columns` already contains the array."""
     return [
         columns[field.name]
         if field.name in columns
@@ -126,7 +126,7 @@ class _LabelColumnBuilder:
     """
 
     def __init__(self, fields: Sequence[Field], type_: Iterable[pa.Field]) -> None:
-        self._types = list(type_)
+        self._children = list(type_)
         self._converters = {field["key"]: build_converter(field) for field in fields}
         self._builders = {
             field["key"]: partial(_build_plain_column, str)
@@ -147,11 +147,11 @@ class _LabelColumnBuilder:
         for number, labels in enumerate(rows):
             if not labels.keys() <= known_keys:
                 unfit_keys[number] = set(labels.keys() - known_keys)
-        arrays = [self._build_column(child, rows, unfit_keys) for child in self._types]
+        arrays = [self._build_column(child, rows, unfit_keys) for child in self._children]
         other_labels: list[str | None] = [None] * len(rows)
         for number, keys in unfit_keys.items():
             other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
-        return pa.StructArray.from_arrays(arrays, fields=self._types), other_labels
+        return pa.StructArray.from_arrays(arrays, fields=self._children), other_labels
 
     def _build_column(
         self, child: pa.Field, rows: _Labels, unfit_keys: dict[int, set[str]]

@@ -1,4 +1,4 @@
-"""The example tag set in the samples of all formats."""
+"""Define the example tag set for the samples of all formats, and render samples in text formats."""
 
 import io
 from collections.abc import Mapping

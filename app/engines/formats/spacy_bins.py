@@ -72,7 +72,7 @@ class SpacyWriter(ParsingWriter):
             self._start_part()
 
     def _finish(self) -> None:
-        """Write the last DocBin file, which is empty without tag sets, and complete the ZIP."""
+        """Write the last DocBin file, which is empty if there are no tag sets; complete the ZIP."""
         if len(self._bin) or not self._part_count:
             self._end_part()
         self._archive.close()

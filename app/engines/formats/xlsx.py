@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 1_048_576
 """The maximum number of rows in a sheet; additional rows are written to another sheet."""
 MAX_COLUMNS = 16_384
-_MAX_NAME_LENGTH = 31
+_MAX_SHEET_NAME_LENGTH = 31
 _MAIN_SHEET_NAME = "Tag sets"
 _RESERVED_NAMES = ("history",)
 _CREATED_AT = datetime(2000, 1, 1)  # noqa: DTZ001 - a fixed time, written unchanged
@@ -99,10 +99,10 @@ class XlsxWriter(ParsingWriter):
             cells += convert(plain_labels.get(key))
         self._main_sheet.write(cells)
         for key, (sheet, converters) in self._tables.items():
-            for number, line in enumerate(list_table_rows(table_labels.get(key))):
+            for number, table_row in enumerate(list_table_rows(table_labels.get(key))):
                 cells = [row.get("tag_set_id"), number]
                 for name, convert in converters:
-                    cells += convert(line.get(name))
+                    cells += convert(table_row.get(name))
                 sheet.write(cells)
 
     def _finish(self) -> None:
@@ -192,7 +192,7 @@ def _choose_sheet_name(name: str, used_names: set[str]) -> str:
     number = 1
     while True:
         suffix = f" ({number})" if number > 1 or name in _RESERVED_NAMES else ""
-        candidate = name[: _MAX_NAME_LENGTH - len(suffix)] + suffix
+        candidate = name[: _MAX_SHEET_NAME_LENGTH - len(suffix)] + suffix
         if candidate.lower() not in used_names:
             used_names.add(candidate.lower())
             return candidate

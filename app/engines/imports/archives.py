@@ -131,7 +131,7 @@ def _build_entries(infos: list[ZipInfo], archive_size: int) -> Iterator[ArchiveE
 
 
 def _decode_name(info: ZipInfo) -> str:
-    """Return the path of a file in an archive.
+    """Decode the path of a file in an archive.
 
     macOS stores names as UTF-8 without the flag for UTF-8, and with decomposed accents. Without the
     flag, zipfile decodes names as code page 437. Names that are really in code page 437 are rarely

@@ -2,8 +2,8 @@
 
 The column `text` contains the text, `name` and `external_id` are properties of the document, and
 all other columns become its metadata. If Excel's line `sep=` precedes the header, it specifies the
-delimiter. Otherwise, of the delimiters that separate the column `text` from other columns, the most
-frequent in the header is used.
+delimiter. Otherwise, the character in DELIMITERS that occurs most often in the header is used; a
+character that yields a column `text` takes precedence.
 """
 
 import csv

@@ -4,7 +4,7 @@ import codecs
 import io
 from typing import BinaryIO, cast
 
-_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK_BYTES = 256 * 1024
 _INVALID_BYTE = b"\xff"
 """A byte that UTF-8 does not use, so that readers reject the record that contains it."""
@@ -59,6 +59,6 @@ def open_as_utf8(file: BinaryIO) -> BinaryIO:
     Otherwise, returns `file` itself, rewound to its start.
     """
     file.seek(0)
-    is_utf16 = file.read(len(_UTF16_MARKS[0])) in _UTF16_MARKS
+    is_utf16 = file.read(len(_UTF16_BOMS[0])) in _UTF16_BOMS
     file.seek(0)
     return cast("BinaryIO", _Utf8File(file)) if is_utf16 else file

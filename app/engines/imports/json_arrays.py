@@ -61,14 +61,14 @@ class _ArrayScanner:
             self._skip_gap()
             if self._peek() != "[":
                 raise ImportFileError("The file must be a JSON array.")
-            self._advance(self._index + 1)
+            self._read_until(self._index + 1)
         while True:
             self._skip_gap()
             if not self._peek():
                 raise ImportFileError("The JSON array is incomplete; its closing `]` is missing.")
             if self._peek() == "]":
                 return
-            data = self._advance(self._find_end())
+            data = self._read_until(self._find_end())
             yield Entry(data, self._offset - start, self._offset)
             start = self._offset
 
@@ -98,14 +98,14 @@ class _ArrayScanner:
         while True:
             gap = _GAP.match(self._text, self._index)
             assert gap is not None
-            self._advance(gap.end())
+            self._read_until(gap.end())
             if self._peek() or not self._read_chunk():
                 return
 
     def _peek(self) -> str:
         return self._text[self._index : self._index + 1]
 
-    def _advance(self, index: int) -> bytes:
+    def _read_until(self, index: int) -> bytes:
         data = self._text[self._index : index].encode("utf-8", "surrogateescape")
         self._offset += len(data)
         self._index = index

@@ -19,7 +19,7 @@ from app.engines.schema_sources.texts import to_line, to_snake_case
 _MAX_SHOWN_CHARS = 64
 _MAX_SHOWN_FIELDS = 5
 _WORD = re.compile(r"\S+")
-_PAIR = re.compile("[\U00010000-\U0010ffff]")
+_NON_BMP = re.compile("[\U00010000-\U0010ffff]")
 _NON_VALUE_TYPES = ("span", "region", "table")
 
 
@@ -62,8 +62,8 @@ class MarkConverter:
     def __init__(self, fields: Sequence[Field]) -> None:
         span_fields = [field for field in fields if field["type"] == "span"]
         value_fields = [field for field in fields if field["type"] not in _NON_VALUE_TYPES]
-        self._span_fields = _FieldNames(span_fields)
-        self._value_fields = _FieldNames(value_fields)
+        self._span_fields = _FieldFinder(span_fields)
+        self._value_fields = _FieldFinder(value_fields)
         self._tags_by_option = _index_by_option(value_fields)
         text_fields = [field for field in value_fields if field["type"] == "text"]
         self._single_text_field = text_fields[0] if len(text_fields) == 1 else None
@@ -108,7 +108,7 @@ class MarkConverter:
         return {"field": self._single_text_field["key"], "value": mark.value}
 
 
-class _FieldNames:
+class _FieldFinder:
     """Finds fields by their names in other tools."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
@@ -189,7 +189,7 @@ def _choose_locator(spans: Sequence[SpanMark], text: str) -> _Locator:
 
 def _list_pair_offsets(text: str) -> list[int]:
     """Return the offset, in UTF-16 code units, of each character that has two code units."""
-    return [match.start() + index for index, match in enumerate(_PAIR.finditer(text))]
+    return [match.start() + index for index, match in enumerate(_NON_BMP.finditer(text))]
 
 
 def _count_mismatches(spans: Sequence[SpanMark], locate: _Locator) -> int:

@@ -1,6 +1,6 @@
 """Compute the lines of invoices from prices and from quantities with graduated price tiers.
 
-Prices of a part of a period are prorated.
+The price for a part of a period is prorated.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from app.engines.invoices.model import PIECE_CODE, InvoiceError, Language, Line
 from app.engines.invoices.texts import describe_tier
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-QUANTITY_DIGITS = 6
+_QUANTITY_DECIMALS = 6
 """The decimal places to which charged quantities are rounded before amounts are computed."""
 
 
@@ -58,7 +58,7 @@ def compute_usage_lines(
         raise InvoiceError("unit_size", "must be at least 1")
     _check_tiers(tiers)
     excess = Fraction(max(quantity - included, 0)) / unit_size
-    units = round_half_up(excess, QUANTITY_DIGITS)
+    units = round_half_up(excess, _QUANTITY_DECIMALS)
     lines: list[Line] = []
     for start, end, price in _list_tier_ranges(tiers):
         if units <= start:

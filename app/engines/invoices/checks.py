@@ -92,7 +92,7 @@ def _check_party(party: Party, field: str) -> None:
     if len(party.address_lines) > MAX_ADDRESS_LINES:
         raise InvoiceError(f"{field}.address_lines", f"must have at most {MAX_ADDRESS_LINES} lines")
     optional_texts = {
-        **{f"address_lines.{row}": line for row, line in enumerate(party.address_lines)},
+        **{f"address_lines.{n}": line for n, line in enumerate(party.address_lines)},
         "postal_code": party.postal_code,
         "city": party.city,
         "tax_number": party.tax_number,
@@ -145,8 +145,8 @@ def _check_number(number: Decimal, field: str) -> None:
 
 
 def _check_taxes(document: Document) -> None:
-    rates = {(tax.category, tax.rate) for tax in document.taxes}
-    if len(rates) < len(document.taxes):
+    category_rates = {(tax.category, tax.rate) for tax in document.taxes}
+    if len(category_rates) < len(document.taxes):
         raise InvoiceError("taxes", "must each have a different category or rate")
     categories = {tax.category for tax in document.taxes}
     if TaxCategory.OUTSIDE in categories and len(categories) > 1:

@@ -40,7 +40,7 @@ def build_content(document: Document) -> dict[str, Any]:
     title = labels[document.kind]
     number = _prepare_text(document.number) if document.number else labels["draft"]
     seller = document.seller
-    rows = _list_address(seller, translations)
+    seller_address = _list_address(seller, translations)
     return {
         "language": document.language,
         "fonts": FAMILIES,
@@ -49,7 +49,7 @@ def build_content(document: Document) -> dict[str, Any]:
         "labels": {name: labels[name] for name in ("brought_forward", "carried_forward")},
         "page": translations.sentences["page"],
         "seller": {"name": _prepare_text(seller.name), "script": _HAN_SCRIPTS.get(seller.country)},
-        "sender": " · ".join([_prepare_text(seller.name), *rows[:-1]]),
+        "sender": " · ".join([_prepare_text(seller.name), *seller_address[:-1]]),
         "buyer": {
             "name": _prepare_text(document.buyer.name),
             "rows": _list_address(document.buyer, translations),
@@ -104,8 +104,8 @@ def _list_details(
         yield labels["due"], translations.format_day(document.due_at, zone)
     buyer = document.buyer
     if buyer.tax_number:
-        name = "vat" if is_vat_number(buyer.tax_number, buyer.country) else "tax"
-        yield labels[f"customer_{name}_number"], _prepare_text(buyer.tax_number)
+        number_type = "vat" if is_vat_number(buyer.tax_number, buyer.country) else "tax"
+        yield labels[f"customer_{number_type}_number"], _prepare_text(buyer.tax_number)
 
 
 def _list_rows(document: Document, translations: Translations) -> Iterator[dict[str, str]]:

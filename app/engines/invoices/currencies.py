@@ -20,7 +20,7 @@ from app.engines.invoices.model import InvoiceError
 EXACT = Context(prec=100, traps=[Inexact, InvalidOperation])
 """The context for sums and products of amounts: a result of more than 100 digits raises Inexact."""
 _ROUNDING = Context(prec=100, rounding=ROUND_HALF_UP, traps=[InvalidOperation])
-_MAX_XML_DIGITS = 2
+_MAX_XML_DECIMALS = 2
 
 
 @cache
@@ -40,7 +40,7 @@ def get_minor_digits(currency: str) -> int:
 
 def can_have_xml(currency: str) -> bool:
     """Return whether the currency has at most two decimal places, as EN 16931 XML requires."""
-    return get_minor_digits(currency) <= _MAX_XML_DIGITS
+    return get_minor_digits(currency) <= _MAX_XML_DECIMALS
 
 
 def round_amount(value: Fraction | Decimal, currency: str) -> Decimal:
@@ -51,7 +51,7 @@ def round_amount(value: Fraction | Decimal, currency: str) -> Decimal:
 def round_half_up(value: Fraction | Decimal, digits: int) -> Decimal:
     """Round a number half up, away from zero, to exactly `digits` decimal places."""
     if isinstance(value, Decimal):
-        # Fractions would take most of the time of closing a month. The sum with 0 turns -0 into 0.
+        # Fractions would take most of the time needed to close a month. Adding 0 turns -0 into 0.
         return _ROUNDING.add(value.quantize(_build_unit(digits), context=_ROUNDING), 0)
     scaled = abs(Fraction(value)) * 10**digits
     units = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)

@@ -102,8 +102,8 @@ def _build_account_terms(document: Document) -> dict[str, str]:
 def _build_party_terms(party: Party, *, is_seller: bool, is_outside: bool) -> dict[str, Any]:
     """Build the terms for a party, in the structure that factur-x expects.
 
-    Only VAT numbers have a country prefix (BR-CO-09), and category O allows no VAT numbers
-    (BR-O-02). Other tax numbers are written as identifiers of the party.
+    Only VAT numbers have a country prefix (BR-CO-09), and category O (`is_outside`) allows no VAT
+    numbers (BR-O-02). Other tax numbers are written as identifiers of the party.
     """
     rows = [clean_text(line) for line in party.address_lines if line.strip()]
     terms: dict[str, Any] = {

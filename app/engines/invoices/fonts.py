@@ -53,7 +53,7 @@ def create_compiler() -> typst.Compiler:
 def replace_missing_glyphs(text: str) -> str:
     """Replace each character that no font contains with its code point, such as [U+20000].
 
-    If no font contains both a letter and its combining marks, the marks are also replaced.
+    If no font contains a character together with its combining marks, the marks are replaced.
     """
     if text.isascii():
         return text
@@ -67,44 +67,43 @@ def replace_uncommon_characters(text: str) -> str:
     function if typst still finds no font for some characters after `replace_missing_glyphs`.
     """
     return "".join(
-        letter if letter.isascii() or _is_common(letter) else _format_code_point(letter)
-        for letter in text
+        char if char.isascii() or _is_common(char) else _format_code_point(char) for char in text
     )
 
 
 def _split_clusters(text: str) -> list[str]:
-    """Split text into letters, each with the combining marks and joiners that follow it."""
+    """Split text into characters, each with the combining marks and joiners that follow it."""
     clusters: list[str] = []
-    for letter in text:
-        if clusters and (letter in _JOINERS or unicodedata.category(letter).startswith("M")):
-            clusters[-1] += letter
+    for char in text:
+        if clusters and (char in _JOINERS or unicodedata.category(char).startswith("M")):
+            clusters[-1] += char
         else:
-            clusters.append(letter)
+            clusters.append(char)
     return clusters
 
 
 def _replace_in_cluster(cluster: str) -> str:
     if cluster.isascii() or _has_font(cluster):
         return cluster
-    letter, marks = cluster[0], cluster[1:]
-    replaced_letter = letter if _has_font(letter) else _format_code_point(letter)
-    return replaced_letter + "".join(map(_format_code_point, marks))
+    base, marks = cluster[0], cluster[1:]
+    replaced_base = base if _has_font(base) else _format_code_point(base)
+    return replaced_base + "".join(map(_format_code_point, marks))
 
 
-def _format_code_point(letter: str) -> str:
-    return f"[U+{ord(letter):04X}]"
+def _format_code_point(char: str) -> str:
+    return f"[U+{ord(char):04X}]"
 
 
-def _is_common(letter: str) -> bool:
-    return unicodedata.category(letter)[0] in "LNPSZ" and any(
-        ord(letter) in font for font in _load_coverage()[:2]
+def _is_common(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LNPSZ" and any(
+        ord(char) in font for font in _load_coverage()[:2]
     )
 
 
 @functools.lru_cache(maxsize=65_536)
 def _has_font(cluster: str) -> bool:
     """Return whether a single font contains all characters of a cluster."""
-    codes = {ord(letter) for letter in cluster if letter not in _JOINERS}
+    codes = {ord(char) for char in cluster if char not in _JOINERS}
     return any(codes <= font for font in _load_coverage())
 
 
@@ -112,9 +111,9 @@ def _has_font(cluster: str) -> bool:
 def _load_coverage() -> list[frozenset[int]]:
     """Load each font's set of code points: FiraGO, Noto Sans CJK, and then the other Noto fonts."""
     paths = [path for package in _PACKAGES for path in _list_files(package)]
-    return [_read_characters(io.BytesIO(FiraGO_Regular.fontbuffer)), *map(_read_characters, paths)]
+    return [_read_coverage(io.BytesIO(FiraGO_Regular.fontbuffer)), *map(_read_coverage, paths)]
 
 
-def _read_characters(file: Path | io.BytesIO) -> frozenset[int]:
+def _read_coverage(file: Path | io.BytesIO) -> frozenset[int]:
     with TTFont(file, lazy=True) as font:
         return frozenset(font.getBestCmap())

@@ -18,7 +18,7 @@ _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _EXTENSION = "http://www.aiim.org/pdfa/ns/extension/"
 _HEAD = b'<?xpacket begin="\xef\xbb\xbf" id="W5M0MpCehiHzreSzNTczkc9d"?>'
 _TAIL = b'<?xpacket end="r"?>'
-_START = b"startxref"
+_STARTXREF = b"startxref"
 _NAMESPACES = {"rdf": _RDF, "ext": _EXTENSION, "fx": _FX}
 
 
@@ -33,7 +33,7 @@ def add_metadata(pdf: bytes) -> bytes:
     reader = PdfReader(io.BytesIO(pdf), strict=True)
     reference = reader.root_object.raw_get("/Metadata")
     metadata = _insert_properties(reference.get_object().get_data())
-    previous_offset = int(pdf[pdf.rindex(_START) + len(_START) :].split()[0])
+    previous_offset = int(pdf[pdf.rindex(_STARTXREF) + len(_STARTXREF) :].split()[0])
     head = f"{reference.idnum} 0 obj\n<< /Type /Metadata /Subtype /XML /Length {len(metadata)} >>"
     trailer = DictionaryObject(reader.trailer) | {
         NameObject("/Prev"): NumberObject(previous_offset)
@@ -46,7 +46,7 @@ def add_metadata(pdf: bytes) -> bytes:
     out.write(b"xref\n0 1\n0000000000 65535 f \n")
     out.write(f"{reference.idnum} 1\n{object_offset:010} 00000 n \ntrailer\n".encode())
     DictionaryObject(trailer).write_to_stream(out)
-    out.write(b"\n%b\n%d\n%%%%EOF\n" % (_START, table_offset))
+    out.write(b"\n%b\n%d\n%%%%EOF\n" % (_STARTXREF, table_offset))
     return out.getvalue()
 
 

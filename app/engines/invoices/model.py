@@ -1,4 +1,4 @@
-"""The data model for invoices and credit notes, its limits, and the error for invalid values."""
+"""Define the data model for invoices and credit notes, its limits, and its error class."""
 
 from dataclasses import dataclass
 from datetime import datetime

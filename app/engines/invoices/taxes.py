@@ -15,7 +15,7 @@ from app.engines.invoices.tax_numbers import EU_COUNTRIES, is_valid_tax_number
 
 _PERCENT = 100
 _ONE_PERCENT = Decimal("0.01")
-_RATE_DIGITS = 4
+_MAX_RATE_DECIMALS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def check_rate(category: TaxCategory, rate: Decimal, field: str) -> None:
     """
     if not rate.is_finite() or not 0 <= rate <= _PERCENT:
         raise InvoiceError(field, "must be between 0 and 100")
-    if round(rate, _RATE_DIGITS) != rate:
-        raise InvoiceError(field, f"must have at most {_RATE_DIGITS} decimal places")
+    if round(rate, _MAX_RATE_DECIMALS) != rate:
+        raise InvoiceError(field, f"must have at most {_MAX_RATE_DECIMALS} decimal places")
     if (category is TaxCategory.STANDARD) != (rate > 0):
         raise InvoiceError(field, "must be above 0 in category S, and 0 in all other categories")
 

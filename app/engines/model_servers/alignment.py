@@ -62,23 +62,23 @@ class _ValueAligner:
     def build_tags(self, answer_values: Iterator[_AnswerValue]) -> list[Tag]:
         """Build the tags in the order of the values, without duplicates."""
         tags_by_number: dict[int, Tag | None] = {}
-        values_to_search: dict[int, _AnswerValue] = {}
+        pending_values: dict[int, _AnswerValue] = {}
         searched_values: dict[int, SearchedValue] = {}
         for number, answer_value in enumerate(answer_values):
             if self._budget.is_spent():
                 break
             tags_by_number[number], searched_value = self._build_tag(answer_value)
             if searched_value is not None:
-                values_to_search[number], searched_values[number] = answer_value, searched_value
+                pending_values[number], searched_values[number] = answer_value, searched_value
         for number, text_range in self._search.find_values(searched_values).items():
             evidence = [self._search.build_evidence(text_range)]
             tags_by_number[number] = _create_tag(
-                values_to_search[number], searched_values[number].value, evidence
+                pending_values[number], searched_values[number].value, evidence
             )
         return _deduplicate([tags_by_number[number] for number in sorted(tags_by_number)])
 
     def _build_tag(self, answer_value: _AnswerValue) -> tuple[Tag | None, SearchedValue | None]:
-        """Build the tag, or return the value to search for in other spellings; both may be None."""
+        """Return the tag and the value to search for in other spellings; at least one is None."""
         raw, field_type = answer_value.raw, answer_value.field["type"]
         if raw is None or raw == "" or isinstance(raw, dict | list):
             return None, None

@@ -58,7 +58,7 @@ class DocumentSearch:
         return self._index.find(text)
 
     def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, TextRange]:
-        """Find values in the document; return the text range of each value that was found.
+        """Find values in the document; return the text ranges of those found, by the same keys.
 
         The range is the first of the shortest word runs that denote the value. The search ends when
         the time budget is spent.
@@ -84,8 +84,8 @@ class DocumentSearch:
                 continue
             seen_texts.add((field_type, text))
             for clue in CLUE_FUNCTIONS[field_type].list_text_clues(text):
-                for value in self._normalize(text, normalizers.get((field_type, clue), [])):
-                    text_ranges |= dict.fromkeys(pending_numbers.pop(value, ()), text_range)
+                for value_key in self._normalize(text, normalizers.get((field_type, clue), [])):
+                    text_ranges |= dict.fromkeys(pending_numbers.pop(value_key, ()), text_range)
         return text_ranges
 
     def _normalize(

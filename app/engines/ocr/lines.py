@@ -164,7 +164,7 @@ def _recognize_pictures(pictures: list[NDArray[np.uint8]]) -> list[_Reading]:
     if not pictures:
         return []
     result = _RECOGNIZER.recognize_txt(pictures)
-    # RapidOCR's annotation is for the tuples of a later step, which is not run.
+    # RapidOCR's type annotation describes the tuples of a later step, which is not run.
     word_results = cast("Sequence[WordInfo]", result.word_results)
     return [
         _Reading(replace_unstorable_chars(text), float(confidence), word_info)

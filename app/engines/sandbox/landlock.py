@@ -14,7 +14,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CREATE_RULESET_VERSION = 1
 _RULE_PATH_BENEATH = 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-# What the rules can restrict, by minimum Landlock version: rights for files and for TCP ports, and
+# The supported restrictions by minimum Landlock version: rights for files and for TCP ports, and
 # scopes for signals and sockets. The size of the structure also depends on the version.
 _FILE_RIGHTS = ((5, (1 << 16) - 1), (3, (1 << 15) - 1), (2, (1 << 14) - 1), (1, (1 << 13) - 1))
 _TCP_RIGHTS = ((4, 0b11), (1, 0))

@@ -47,7 +47,7 @@ class Launcher:
         while True:
             if self._start_at is not None and self._start_at <= time.monotonic():
                 self._start_server()
-            for descriptor, event in self._poll.poll(self._get_milliseconds_to_start()):
+            for descriptor, event in self._poll.poll(self._compute_milliseconds_to_start()):
                 if descriptor != self._control:
                     self._read_reports(descriptor)
                 elif event & select.POLLHUP:
@@ -62,7 +62,7 @@ class Launcher:
         for pid in self._pids.values():
             os.waitpid(pid, 0)
 
-    def _get_milliseconds_to_start(self) -> float | None:
+    def _compute_milliseconds_to_start(self) -> float | None:
         if self._start_at is None:
             return None
         return max(0.0, self._start_at - time.monotonic()) * 1000
@@ -91,7 +91,7 @@ class Launcher:
             self._delay = 0.0
             for server_descriptor, pid in self._pids.items():
                 if server_descriptor != descriptor:
-                    # makes the server finish its running processes and exit
+                    # Makes the server finish its running processes and exit.
                     os.kill(pid, signal.SIGUSR1)
         if SUCCESSOR_REQUESTED in reports and descriptor == self._newest_descriptor:
             self._start_at = time.monotonic()

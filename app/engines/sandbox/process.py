@@ -50,7 +50,7 @@ class ServerLost(Exception):  # noqa: N818 - named after the outcome
 
 
 class SandboxedProcess:
-    """A running process, as a context manager. The process has exited when the context ends."""
+    """A running process. Leaving its context kills it if necessary, and waits for its exit."""
 
     def __init__(self, open_channel: Callable[[], Channel], limits: ProcessLimits) -> None:
         self._open_channel = open_channel

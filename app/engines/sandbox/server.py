@@ -96,7 +96,7 @@ class _Server:
         os.write(self._launcher_reports, READY)
         while self._children or not self._is_draining:
             self._update_control_polling()
-            events = self._poll.poll(self._get_milliseconds_to_idle())
+            events = self._poll.poll(self._compute_milliseconds_to_idle())
             if not events:  # the idle time has passed
                 return
             for descriptor, _ in events:
@@ -125,7 +125,7 @@ class _Server:
         is_accepting = not self._is_draining and len(self._children) < self._options.max_processes
         self._poll.register(self._control, select.POLLIN if is_accepting else 0)
 
-    def _get_milliseconds_to_idle(self) -> float | None:
+    def _compute_milliseconds_to_idle(self) -> float | None:
         idle_seconds = self._options.idle_seconds
         if idle_seconds is None or self._children:
             return None
@@ -256,7 +256,7 @@ def _get_entry(name: str, preload: Sequence[str]) -> Entry:
 
 def main() -> None:
     """Run the server; see the module docstring for the command line."""
-    # unblock any signals that the application had blocked
+    # Unblock the signals that the application may have blocked.
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
     launcher, launcher_reports = int(sys.argv[3]), int(sys.argv[4])

@@ -90,7 +90,7 @@ def select_constraints(
         try:
             check_constraints({**valid_constraints, name: value}, field_type, path)
         except FieldError as error:
-            # An error at the lower limit means that the lower limit exceeds the upper limit.
+            # An error at the path of the lower limit means that this upper limit is less than it.
             is_own_error = error.path == f"{path}.{name}"
             reason = error.message if is_own_error else "it is less than the lower limit"
             collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {reason}.")

@@ -95,7 +95,7 @@ def read_portable_file(content: object) -> SourceSchema:
             for name in POLICY_PROPERTIES
             if name in policy
         },
-        required_skills=_convert_skills(value.get("required_skills") or []),
+        required_skills=_normalize_skills(value.get("required_skills") or []),
     )
 
 
@@ -104,7 +104,7 @@ def _convert_whole_number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _convert_skills(skills: list[str]) -> list[str]:
+def _normalize_skills(skills: list[str]) -> list[str]:
     return [skill for skill in map(to_line, skills) if skill]
 
 

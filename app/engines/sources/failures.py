@@ -60,7 +60,7 @@ def build_missing_folder_error() -> HostError:
 def build_status_error(
     status: int, *, key: str, container: str, action: str = "list or read"
 ) -> HostError:
-    """Build the HostError for an error status, if no error code of the store is more specific.
+    """Build the HostError for an HTTP error status without a more specific error code.
 
     Args:
         status: the HTTP status of the response.

@@ -114,8 +114,8 @@ class FtpSource(FolderSource):
         client.open(settings["host"], settings.get("port", 21))
         # User names and passwords are sent as UTF-8, the encoding of file names on current servers.
         client.login(
-            _convert_to_latin1(settings.get("username", "")),
-            _convert_to_latin1(settings.get("password", "")),
+            _represent_utf8_as_latin1(settings.get("username", "")),
+            _represent_utf8_as_latin1(settings.get("password", "")),
         )
         client.enable_protection()
         client.voidcmd("TYPE I")
@@ -149,7 +149,7 @@ class FtpSource(FolderSource):
         self._used_at = monotonic()
 
     def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
-        """Return the item; for a document from LIST, request the exact modification time."""
+        """Return the item, with the exact modification time if it is a document from LIST."""
         if self._supports_mlsd or item.is_folder:
             return item
         try:
@@ -176,7 +176,7 @@ class FtpSource(FolderSource):
             raise
 
 
-def _convert_to_latin1(text: str) -> str:
+def _represent_utf8_as_latin1(text: str) -> str:
     return text.encode("utf-8", "replace").decode("latin-1")
 
 
@@ -216,7 +216,7 @@ def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
 
 
 def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> FolderItem:
-    """Return the item with the modification time that the server reports for `path`, if any."""
+    """Return the item with the modification time from MDTM, which its version also contains."""
     modified: float | None = None
     with suppress(ftplib.error_perm):
         modified = parse_time(client.sendcmd(f"MDTM {path}").partition(" ")[2])

@@ -20,10 +20,10 @@ class HttpClient:
     """Sends HTTP requests without following redirects, and without cookies or retries."""
 
     def __init__(self, network: Network) -> None:
-        self._listings = network.session(
+        self._listing_session = network.session(
             deadline=limits.OPERATION_SECONDS, max_response_bytes=limits.MAX_LISTING_BYTES
         )
-        self._documents = network.session(
+        self._document_session = network.session(
             deadline=limits.READ_SECONDS, max_response_bytes=limits.MAX_DOCUMENT_BYTES
         )
 
@@ -34,13 +34,13 @@ class HttpClient:
 
         If `is_document` is true, the limits for documents apply instead of those for listings.
         """
-        session = self._documents if is_document else self._listings
+        session = self._document_session if is_document else self._listing_session
         return send_request(session, url, headers, method=method)
 
     def close(self) -> None:
         """Close all connections."""
-        self._listings.close()
-        self._documents.close()
+        self._listing_session.close()
+        self._document_session.close()
 
 
 @contextmanager

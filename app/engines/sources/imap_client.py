@@ -115,7 +115,7 @@ class ImapClient(imaplib.IMAP4):
         self.connection = connection
 
     def _append_untagged(self, typ: str, dat: bytes) -> None:
-        """Store an untagged response, except EXISTS and EXPUNGE, which change two attributes."""
+        """Store an untagged response; for EXISTS and EXPUNGE, only update the attributes."""
         if typ == "EXISTS":
             self.message_count = int(dat)
         elif typ == "EXPUNGE":

@@ -128,20 +128,20 @@ class LocalSource(FolderSource):
 
         Returns the descriptor. Raises ObjectMissing or OSError if there is no such file.
         """
-        folder = _open_folder(self._descriptor, names[:-1])
-        with _close_on_exit(folder):
-            status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
+        folder_descriptor = _open_folder(self._descriptor, names[:-1])
+        with _close_on_exit(folder_descriptor):
+            status = os.stat(names[-1], dir_fd=folder_descriptor, follow_symlinks=False)
             if stat.S_ISREG(status.st_mode):
-                return _open_regular_file(names[-1], folder)
+                return _open_regular_file(names[-1], folder_descriptor)
         if not stat.S_ISLNK(status.st_mode):
             raise ObjectMissing
         target = os.path.realpath(b"/".join([self._root, *names]))
         target_names = _split_below(target, self._root)
         if not target_names:
             raise ObjectMissing
-        folder = _open_folder(self._descriptor, target_names[:-1])
-        with _close_on_exit(folder):
-            return _open_regular_file(target_names[-1], folder)
+        folder_descriptor = _open_folder(self._descriptor, target_names[:-1])
+        with _close_on_exit(folder_descriptor):
+            return _open_regular_file(target_names[-1], folder_descriptor)
 
 
 def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
@@ -152,16 +152,16 @@ def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
     return target[len(prefix) :].split(b"/") if target.startswith(prefix) else None
 
 
-def _open_folder(root: int, names: list[bytes]) -> int:
-    descriptor = os.open(b".", _FOLDER_FLAGS, dir_fd=root)
+def _open_folder(root_descriptor: int, names: list[bytes]) -> int:
+    descriptor = os.open(b".", _FOLDER_FLAGS, dir_fd=root_descriptor)
     for name in names:
         with _close_on_exit(descriptor):
             descriptor = os.open(name, _FOLDER_FLAGS, dir_fd=descriptor)
     return descriptor
 
 
-def _open_regular_file(name: bytes, folder: int) -> int:
-    descriptor = os.open(name, _FILE_FLAGS, dir_fd=folder)
+def _open_regular_file(name: bytes, folder_descriptor: int) -> int:
+    descriptor = os.open(name, _FILE_FLAGS, dir_fd=folder_descriptor)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)

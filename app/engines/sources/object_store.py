@@ -135,7 +135,7 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def _sign(self, url: str) -> tuple[str, dict[str, str]]:
-        """Return a URL and the headers that authorize a request to it."""
+        """Return the URL and the headers for an authorized request to `url`."""
 
 
 class ObjectStoreSource:
@@ -165,12 +165,12 @@ class ObjectStoreSource:
         query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False
-            until = time.monotonic() + limits.SKIP_SECONDS
+            deadline = time.monotonic() + limits.SKIP_SECONDS
             for page in self._list_pages(query):
                 skipped_count = 0 if is_found else _count_until(page.objects, start)
                 is_found = is_found or skipped_count > 0
                 yield page.objects[skipped_count:] if is_found else []
-                if not is_found and time.monotonic() > until:
+                if not is_found and time.monotonic() > deadline:
                     raise build_endless_error()
             if is_found:
                 return

@@ -130,7 +130,7 @@ def translate_ssh_errors() -> Iterator[None]:
 
 @contextmanager
 def _translate_sign_in_errors() -> Iterator[None]:
-    """Translate errors from signing in to HostError.
+    """Translate sign-in errors to HostError.
 
     paramiko also raises the errors of its thread, which may be of any type if the host is faulty.
     """

@@ -208,10 +208,10 @@ class SftpReader:
 
         A short block is not necessarily the last block.
         """
-        dropped_blocks = len(self._pending_numbers)
+        dropped_count = len(self._pending_numbers)
         while self._pending_numbers:
             self._receive_block()
-        self._next_offset -= (dropped_blocks + 1) * _BLOCK_BYTES - size
+        self._next_offset -= (dropped_count + 1) * _BLOCK_BYTES - size
         self._is_at_end = size == 0
 
     def _async_response(self, message_type: int, message: Message, number: int) -> None:

@@ -130,7 +130,7 @@ class WebSource(FolderSource):
         return SourceObject(path, *metadata) if metadata else None
 
     def _fetch_metadata(self, path: str) -> _DocumentMetadata | None:
-        """Fetch the metadata of a document, with the results of `_fetch_metadata_by_content`."""
+        """Fetch metadata by HEAD, or else by GET; see `_fetch_metadata_by_content` for results."""
         url = self._find_url(path)
         with self._request(url, method="HEAD", is_document=False) as response:
             metadata = _parse_metadata(response)

@@ -44,7 +44,7 @@ class Site(NamedTuple):
 
     def has_origin(self, url: str) -> bool:
         """Return whether a URL belongs to the origin to which credentials are sent."""
-        return self.origin is not None and _get_origin(url) == self.origin
+        return self.origin is not None and _parse_origin(url) == self.origin
 
     def find_url(self, path: str) -> str | None:
         """Return the URL of a document, or None if its path is invalid or not listed."""
@@ -78,7 +78,7 @@ class Site(NamedTuple):
         folder = f"{self._build_url(path)}/" if path else self.base_url
         try:
             parts = urlsplit(link)
-            has_same_origin = _get_origin(link) == _get_origin(folder)
+            has_same_origin = _parse_origin(link) == _parse_origin(folder)
         except ValueError:
             return None
         start = urlsplit(folder).path
@@ -113,9 +113,9 @@ def build_site(url: str | None, urls: Iterable[str]) -> Site:
             # The path is normalized, so that links can be compared with it.
             index = normalize_url(url)
             base = urljoin(index, ".").partition("?")[0]
-            return Site(index, base, {}, _get_origin(index))
+            return Site(index, base, {}, _parse_origin(index))
         urls_by_path = _index_by_path(sorted(map(normalize_url, urls)))
-        origins = {_get_origin(document_url) for document_url in urls_by_path.values()}
+        origins = {_parse_origin(document_url) for document_url in urls_by_path.values()}
     except ValueError:
         raise HostError(HostErrorKind.PROTOCOL, "The URL is not valid.") from None
     return Site("", "", urls_by_path, origins.pop() if len(origins) == 1 else None)
@@ -130,7 +130,7 @@ def normalize_url(url: str) -> str:
     return parts._replace(path=path, query=_encode_query(parts.query), fragment="").geturl()
 
 
-def _get_origin(url: str) -> Origin:
+def _parse_origin(url: str) -> Origin:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
 

@@ -90,9 +90,9 @@ def create(
     )
     db.session().add(record)
     db.session().flush()
-    columns = {name: getattr(record, name) for name in CreatedKey._fields[:-2]}
+    values = {name: getattr(record, name) for name in CreatedKey._fields[:-2]}
     creator = KeyCreator(caller.user_id, caller.email, caller.name, is_member=True)
-    return CreatedKey(**columns, created_by=creator, key=key)
+    return CreatedKey(**values, created_by=creator, key=key)
 
 
 def revoke(key_id: UUID) -> None:

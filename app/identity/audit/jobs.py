@@ -10,7 +10,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 
-# Queued jobs of the previous release have this name.
+# The job keeps its old name, because the previous release may have queued jobs with this name.
 @jobs.handler("audit.seal", queue="maintenance", resumable=True, every=30)
 def append_entries(job: Job) -> None:
     """Append all pending entries to their chains.

@@ -98,7 +98,7 @@ class AuditHead(db.Base):
 
 
 class AuditRemoval(db.Base):
-    """An entry removed with an account; `forgotten_by` is the id of the entry about the removal."""
+    """An entry removed with an account; `forgotten_by` is the id of the `users.forget` entry."""
 
     __tablename__ = "audit_forgotten"
 

@@ -100,8 +100,8 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [AuditEntry.organization_id == tenancy.current_organization_id()]
     conditions += build_period_conditions(AuditEntry.at, *get_created_bounds(filters))
-    columns = remove_period(filters)
-    return [*conditions, *(getattr(AuditEntry, name) == value for name, value in columns.items())]
+    values = remove_period(filters)
+    return [*conditions, *(getattr(AuditEntry, name) == value for name, value in values.items())]
 
 
 def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
@@ -117,7 +117,7 @@ def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
 
 
 def _build_keys(filters: Mapping[str, Any]) -> list[KeyQuery]:
-    """Build the key query that quickly finds a page filtered by action, actor kind or target type.
+    """Build the `KeyQuery` for a page that is filtered by action, actor kind or target type.
 
     The filters may match few out of many entries. Therefore, the query reads an index range for
     each matching combination of action and actor kind, and merges the ranges. Returns a list with
@@ -173,26 +173,26 @@ def list_latest_entries(organization_id: UUID, limit: int) -> list[LogEntry]:
     return [LogEntry._make(row) for row in reversed(rows)]
 
 
-def list_recent_times(organization_id: UUID, age: timedelta) -> dict[UUID, datetime]:
-    """Return the times of an organization's entries that are at most `age` old, by entry id."""
+def list_recent_times(organization_id: UUID, max_age: timedelta) -> dict[UUID, datetime]:
+    """Return the times of an organization's entries that are at most `max_age` old, by entry id."""
     statement = select(AuditEntry.id, AuditEntry.at).where(
-        *_build_recent_conditions(organization_id, age)
+        *_build_age_conditions(organization_id, max_age)
     )
     return {row.id: row.at for row in db.session().execute(statement)}
 
 
 def list_unknown_entries(
-    organization_id: UUID, age: timedelta, known_ids: Collection[UUID], *, limit: int
+    organization_id: UUID, max_age: timedelta, known_ids: Collection[UUID], *, limit: int
 ) -> list[LogEntry]:
-    """Return up to `limit` entries of an organization, oldest first.
+    """Return an organization's recent entries whose ids are not in `known_ids`, oldest first.
 
-    The entries are at most `age` old, and their ids are not in `known_ids`.
+    Returns at most `limit` entries, which are at most `max_age` old.
     """
     known_id_array = cast([str(entry_id) for entry_id in known_ids], ARRAY(Uuid()))
     statement = (
         select(*_LOG_COLUMNS)
         .where(
-            *_build_recent_conditions(organization_id, age), AuditEntry.id != all_(known_id_array)
+            *_build_age_conditions(organization_id, max_age), AuditEntry.id != all_(known_id_array)
         )
         .order_by(AuditEntry.at, AuditEntry.id)
         .limit(limit)
@@ -200,8 +200,8 @@ def list_unknown_entries(
     return [LogEntry._make(row) for row in db.session().execute(statement)]
 
 
-def _build_recent_conditions(organization_id: UUID, age: timedelta) -> list[ColumnElement[bool]]:
-    is_recent = AuditEntry.at >= func.now() - age
+def _build_age_conditions(organization_id: UUID, max_age: timedelta) -> list[ColumnElement[bool]]:
+    is_recent = AuditEntry.at >= func.now() - max_age
     return [AuditEntry.organization_id == organization_id, is_recent]
 
 

@@ -41,7 +41,7 @@ def append_pending_entries(organization_id: UUID) -> int:
 
     Appends one block of at least `queries.BLOCK_ENTRIES` entries, or a smaller block if fewer
     entries are pending, in the caller's transaction. Concurrent calls for the same chain wait for
-    each other. Raises `InvalidHead`.
+    each other. Raises `InvalidHead` if the chain's head has no valid MAC.
     """
     queries.lock_chain(organization_id)
     head = queries.get_head(organization_id)

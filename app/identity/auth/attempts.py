@@ -29,7 +29,7 @@ _READ = text(
     "SELECT failures, ceil(extract(epoch FROM blocked_until - now()))::int AS wait"
     " FROM login_failures WHERE subject = :subject"
 )
-_COUNT = text(
+_RECORD_FAILURE = text(
     f"""
     INSERT INTO login_failures AS f (subject, failures, last_failed_at, blocked_until)
     VALUES (:subject, 1, now(), now())
@@ -86,7 +86,7 @@ def check_wait(subject: str) -> bool:
 def record_failure(subject: str) -> None:
     """Record a failure in a separate transaction, so that it survives the request's rollback."""
     with db.open_autocommit() as connection:
-        connection.execute(_COUNT, {"subject": subject})
+        connection.execute(_RECORD_FAILURE, {"subject": subject})
 
 
 def clear(*subjects: str) -> None:

@@ -179,7 +179,7 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
     caller's password, and the errors of `verify_password`.
     """
     address = addresses.parse(email)
-    # The contract limits the rate of all other operations that verify a password.
+    # Unlike all other operations that verify a password, this one has no rate limit of its own.
     with secrets.hashing_slots.reserve_for_user(caller.user_id):
         user = verify_password(caller, password)
     if address == user.email and user.email_verified_at is not None:

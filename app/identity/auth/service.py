@@ -199,7 +199,7 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
     is None. Raises 401 for an invalid token or session, and 403 if the user cannot access the
     organization.
     """
-    claims = tokens.read(token)
+    claims = tokens.verify(token)
     state = queries.find_session(claims.session_id, slug)
     if state is None or state.has_ended or state.token_version != claims.token_version:
         raise tokens.build_expired_error()
@@ -283,4 +283,4 @@ def end_all_sessions(user: User) -> int:
 
 def discard_login(login: LoginResponse) -> None:
     """Revoke the session of a login response that will not be sent to the client."""
-    queries.revoke(tokens.read(login.access_token).session_id)
+    queries.revoke(tokens.verify(login.access_token).session_id)

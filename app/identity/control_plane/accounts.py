@@ -34,7 +34,7 @@ class Account(TypedDict):
 
 
 class DisabledAccount(Account):
-    """A disabled account, and what its user leaves behind.
+    """A disabled account, with a summary of the effects of disabling it.
 
     `revoked` is the number of revoked sessions. `sole_owner_of` contains the slugs of organizations
     without another enabled owner. `api_keys` is the number of keys that still work.

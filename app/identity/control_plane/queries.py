@@ -46,7 +46,7 @@ class ErasureStatus(NamedTuple):
 
 
 class UserSummary(NamedTuple):
-    """An account."""
+    """An account in the operator's list of accounts."""
 
     email: str
     name: str
@@ -125,8 +125,8 @@ def _read_in_batches(
 ) -> Iterator[T]:
     """Yield a statement's rows, sorted by a unique column.
 
-    The rows are read in batches, so that no single query takes long. Each batch has a transaction
-    of its own, because the caller may wait between rows.
+    The rows are read in batches, so that no single query takes long. Each batch has a separate
+    transaction, because the caller may wait between rows.
     """
     last_key: str | None = None
     while True:

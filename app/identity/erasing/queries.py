@@ -143,7 +143,7 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
     unused_ids = list(db.session().scalars(statement.where(User.id.in_(candidate_ids))))
     if _delete_users(unused_ids):
         return len(unused_ids)
-    # At least one account is referenced and must be kept. Delete the others one by one.
+    # At least one account is referenced and must be kept. Try to delete each account separately.
     return sum(_delete_users([user_id]) for user_id in unused_ids)
 
 

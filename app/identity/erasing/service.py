@@ -27,18 +27,18 @@ _REASON = "erases accounts that no longer belong to an organization"
 def list_due_ids() -> list[UUID]:
     """Return the ids of the organizations that are due for erasure.
 
-    Erasing deletes what an invoice is computed from. Therefore, an organization whose last invoice
-    is not complete waits for it after the grace period, unless its erasure has begun. The wait ends
-    `MAX_BILLING_WAIT` after its closing. Otherwise, the data would be kept forever if the operator
-    never closed a month.
+    Erasure deletes the data from which invoices are computed. Therefore, an organization is not due
+    while its last invoice is incomplete, unless its erasure has begun. The wait for the invoice
+    ends `MAX_BILLING_WAIT` after the organization was closed. Otherwise, the data would be kept
+    forever if the operator never closed a month.
     """
     due_organizations = queries.list_due_organizations()
-    wait_start = db.utc_now() - MAX_BILLING_WAIT
+    wait_cutoff = db.utc_now() - MAX_BILLING_WAIT
     unbilled_ids = ports.billing.get().list_unbilled(
         [
             row.id
             for row in due_organizations
-            if not row.has_erasure_begun and row.closed_at and row.closed_at > wait_start
+            if not row.has_erasure_begun and row.closed_at and row.closed_at > wait_cutoff
         ]
     )
     return [row.id for row in due_organizations if row.id not in unbilled_ids]

@@ -91,7 +91,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
         total = _build_total(filters)
         return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
     # The count query joins `users` only if the filter needs it.
-    count = select(Membership.user_id).where(*conditions)
+    count_query = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
     if text is not None:
         contains_text = or_(
@@ -99,8 +99,8 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
             User.email.icontains(text, autoescape=True),
         )
         statement = statement.where(contains_text)
-        count = count.join(User, User.id == Membership.user_id).where(contains_text)
-    return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count)
+        count_query = count_query.join(User, User.id == Membership.user_id).where(contains_text)
+    return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count_query)
 
 
 def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:

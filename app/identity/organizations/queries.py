@@ -124,8 +124,8 @@ def _paginate(
     statement = statement.where(
         *build_period_conditions(Organization.created_at, *get_created_bounds(period))
     )
-    rows = paginate(statement, page, sorts=_SORTS, unique=Organization.id)
-    return replace(rows, items=list(map(OrganizationDetails._make, rows.items)))
+    result = paginate(statement, page, sorts=_SORTS, unique=Organization.id)
+    return replace(result, items=list(map(OrganizationDetails._make, result.items)))
 
 
 def get_name(organization_id: UUID) -> str:

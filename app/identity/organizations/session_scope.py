@@ -1,4 +1,4 @@
-"""Restrictions on what a session that is limited to one organization may change."""
+"""Restrictions on the changes that a session limited to one organization may make."""
 
 from app.identity.organizations import queries
 from app.kit import errors, tenancy
@@ -22,8 +22,8 @@ def check_organization_creation(caller: Caller) -> None:
 def check_account_change(caller: Caller) -> None:
     """Raise 403 if the caller's session is limited and the account has other memberships.
 
-    An account is the same in all organizations. The identity provider of one organization opened
-    the limited session, and must not change what the other organizations see or receive.
+    All of the user's organizations share the account. The identity provider that authenticated the
+    limited session is trusted only within its own organization.
     """
     if caller.only_organization_id is None:
         return

@@ -100,7 +100,7 @@ def _check_site() -> None:
 
 
 def _read_context(page: FormPage, token: str, language: str) -> Context:
-    """Read the values that the page shows, in a read-only transaction of its own.
+    """Read the values that the page shows, in a separate read-only transaction.
 
     Raises `ApiError` if the token is not valid or the page is not available for it.
     """

@@ -30,7 +30,7 @@ Context = dict[str, Any]
 """The values that a page shows, such as `email`."""
 Form = dict[str, Any]
 """The fields of a submitted form."""
-_MAX_TOKEN_LENGTH = 200
+_MAX_HIDDEN_FIELD_LENGTH = 200
 _MAX_UNSUBSCRIBE_TOKEN_LENGTH = 400
 """The maximum number of characters in a token with the names of all notification types."""
 _MAX_TEXT_LENGTH = 2000
@@ -39,8 +39,8 @@ _MAX_TEXT_LENGTH = 2000
 class TokenForm(Schema):
     """The token from the link, and the page's language."""
 
-    token = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
-    lang = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
+    token = Str(load_default="", max_length=_MAX_HIDDEN_FIELD_LENGTH)
+    lang = Str(load_default="", max_length=_MAX_HIDDEN_FIELD_LENGTH)
 
 
 class ForgotPasswordForm(TokenForm):

@@ -1,8 +1,8 @@
 """Accounts for identities: finding, creating or refusing the account, and email confirmation.
 
-Until an account's address is verified, it is only a claim. Somebody else may have made their own
-provider claim the address, and could otherwise keep access to the account. Therefore, the
-verification of the address removes the identities that were linked before.
+Whoever chooses a provider can make it return any address. Therefore, until an account's address is
+verified, identities of somebody else may be linked to the account. The verification of the address
+removes all identities that were linked before.
 """
 
 from dataclasses import dataclass
@@ -159,7 +159,7 @@ def _clean_name(name: str | None) -> str:
 
 
 def claim_confirmation_email(organization: Organization, user: User) -> bool:
-    """Count an email that asks to confirm a sign-in, and return whether it may be sent now."""
+    """Count an email toward `CONFIRMATION_LIMIT`, and return whether it may be sent now."""
     key = f"{organization.id}/{user.id}"
     return not ratelimit.count_action(CONFIRMATION_LIMIT, "sso_confirmation", key)
 

@@ -65,7 +65,7 @@ class ProofResult(Enum):
 
 
 GRACE_PERIOD = timedelta(days=3)
-_MAX_LENGTH = 253
+_MAX_DOMAIN_LENGTH = 253
 _PROBLEMS = {
     ProofResult.ABSENT: "The DNS record was not found.",
     ProofResult.UNKNOWN: "The DNS did not respond.",
@@ -129,7 +129,7 @@ def parse(domain: str, field: str) -> str:
         name = idna.encode(text, uts46=True, std3_rules=True).decode().lower()
     except (idna.IDNAError, UnicodeError):
         name = ""
-    if "." not in name or len(name) > _MAX_LENGTH or name.rpartition(".")[2].isdigit():
+    if "." not in name or len(name) > _MAX_DOMAIN_LENGTH or name.rpartition(".")[2].isdigit():
         raise errors.invalid("This is not a valid email domain.", field)
     return name
 

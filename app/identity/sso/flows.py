@@ -23,13 +23,13 @@ SingleUseT = TypeVar("SingleUseT", Flow, Code)
 LIFETIME = timedelta(minutes=10)
 CODE_LIFETIME = timedelta(minutes=1)
 CONFIRMATION_LIFETIME = timedelta(hours=1)
-_S256 = re.compile(r"[A-Za-z0-9_-]{43}")
+_ENCODED_32_BYTES = re.compile(r"[A-Za-z0-9_-]{43}")  # base64url without padding
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 def get_browser_secret(cookie: str | None) -> str:
-    """Return the browser's secret from its cookie if it is valid, otherwise a new secret."""
-    return cookie if cookie and _S256.fullmatch(cookie) else secrets.token_urlsafe(32)
+    """Return the secret in the browser's cookie if it is well-formed, otherwise a new secret."""
+    return cookie if cookie and _ENCODED_32_BYTES.fullmatch(cookie) else secrets.token_urlsafe(32)
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
@@ -49,7 +49,7 @@ def matches_challenge(verifier: str | None, challenge: str) -> bool:
 
 def is_s256_challenge(text: str) -> bool:
     """Return whether `text` is a well-formed S256 challenge."""
-    return _S256.fullmatch(text) is not None
+    return _ENCODED_32_BYTES.fullmatch(text) is not None
 
 
 def begin(

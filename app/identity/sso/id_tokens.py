@@ -125,7 +125,7 @@ def _parse_email_verified(claim: object) -> bool | None:
 
 
 def _read_groups(configuration: Configuration, claims: dict[str, Any]) -> tuple[str, ...] | None:
-    """Return the groups, or None if the claims only refer to them (Core 1.0, section 5.6.2)."""
+    """Return the groups; None if the claims only contain a reference (Core 1.0, section 5.6.2)."""
     name = configuration.settings["groups_claim"]
     references = claims.get("_claim_names")
     if name not in claims and isinstance(references, dict) and name in references:

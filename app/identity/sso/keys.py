@@ -30,7 +30,7 @@ MAX_AGE = timedelta(minutes=10)
 """The age at which stored keys are fetched again, so that no withdrawn key is trusted for long."""
 _MAX_AGE_AT_LIMIT = timedelta(hours=1)
 """The maximum age of stored keys if the rate limit prevents a new fetch."""
-_FETCHES_PER_MINUTE = 10
+_MAX_FETCHES_PER_MINUTE = 10
 _KEY_FIELDS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
 _MAX_FIELD_LENGTH = 3000
 _MAX_KEYS = 100
@@ -38,7 +38,7 @@ _RSA_BITS = range(2048, 16_385)
 
 
 def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a JWK set (RFC 7517) that contains only the usable signing keys of a document.
+    """Parse a provider's JWK set (RFC 7517), and return a set with only the usable signing keys.
 
     Fields that are not needed are dropped. Raises `UnusableResponse` if there is no usable key.
     """
@@ -111,7 +111,7 @@ def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | No
         if matching_keys and age is not None and age < _MAX_AGE_AT_LIMIT:
             return matching_keys
         raise UnusableResponse("the provider's keys were requested too often")
-    return match_keys(_fetch(configuration), algorithm, kid)
+    return match_keys(_fetch_and_store(configuration), algorithm, kid)
 
 
 def _claim_fetch(configuration: Configuration) -> bool:
@@ -124,7 +124,7 @@ def _claim_fetch(configuration: Configuration) -> bool:
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
-            or_(window_is_over, ProviderState.fetches < _FETCHES_PER_MINUTE),
+            or_(window_is_over, ProviderState.fetches < _MAX_FETCHES_PER_MINUTE),
         )
         .values(
             window_at=case((window_is_over, func.now()), else_=ProviderState.window_at),
@@ -137,7 +137,7 @@ def _claim_fetch(configuration: Configuration) -> bool:
     return is_within_limit
 
 
-def _fetch(configuration: Configuration) -> dict[str, Any]:
+def _fetch_and_store(configuration: Configuration) -> dict[str, Any]:
     key_set = parse_key_set(fetch_object("GET", configuration.provider["jwks_uri"]))
     store(configuration, key_set)
     db.checkpoint()

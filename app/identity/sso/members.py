@@ -76,10 +76,10 @@ def sync_membership(
 def _require_groups(
     configuration: Configuration, groups: tuple[str, ...] | None
 ) -> tuple[str, ...]:
-    """Return the groups, or no groups if they are unknown and the organization maps no groups.
+    """Return the groups, or an empty tuple if they are unknown and no groups are mapped.
 
     Raises 403 if the groups are unknown and the organization maps groups: the person must not lose
-    what the groups give, such as the role or the membership.
+    a role or a membership because the provider omitted the groups.
     """
     if groups is None and configuration.group_mapping:
         raise errors.denied(

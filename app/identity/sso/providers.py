@@ -1,8 +1,8 @@
 """The interface between single sign-on and its protocols.
 
-The module of each protocol implements `SignOnProtocol`: `check` validates a provider when it is
-configured, and `build_authorization_url` builds the URL to which the browser is sent. The
-provider's response is received by a separate route for each protocol. The route calls
+The module of each protocol implements `SignOnProtocol`: `check` validates a provider's settings and
+metadata, and `build_authorization_url` builds the URL to which the browser is sent. The provider's
+response is received by a separate route for each protocol. The route calls
 `callbacks.complete_sign_in` with a function that converts the response to an `ExternalIdentity`.
 """
 
@@ -67,7 +67,7 @@ class NewFlow:
 
 
 class ConfigurationDetails(NamedTuple):
-    """A configuration without secrets. Of `oidc` and `saml`, the other protocol's is None."""
+    """A configuration without secrets; only its protocol's field, `oidc` or `saml`, is set."""
 
     id: UUID
     kind: str
@@ -86,7 +86,7 @@ class ConfigurationDetails(NamedTuple):
 
 
 class StartedSignIn(NamedTuple):
-    """The URL of the identity provider, the protocol, and the lifetime in seconds."""
+    """A started sign-in: the provider's sign-in URL, the protocol, and the lifetime in seconds."""
 
     redirect_url: str
     kind: str
@@ -117,8 +117,8 @@ class SignOnProtocol(Protocol):
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
         """Return the value of the field `oidc` or `saml` in the configuration's API response.
 
-        The value contains the settings and what to register with the provider (such as the redirect
-        URI or entity id), but no secrets.
+        The value contains the settings, and the values to register with the provider (such as the
+        redirect URI or the entity id), but no secrets.
         """
 
 

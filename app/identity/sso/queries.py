@@ -200,7 +200,7 @@ def find_enforcing_organization(domain: str) -> Organization | None:
 
 
 def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> None:
-    """End all sessions of each user in the email domains who has an active password session.
+    """End all sessions of users in the email domains who have an active password session.
 
     Increments the token version of these users. Owners of the organization are excluded. Waits for
     concurrent logins, which lock their user. Call this function within

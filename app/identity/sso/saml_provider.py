@@ -80,7 +80,7 @@ def build_metadata(slug: str) -> Download:
 
 
 def check(settings: Mapping[str, Any]) -> ProviderCheck:
-    """Check the provider by parsing its metadata, from the settings or from its URL.
+    """Check the provider by parsing its metadata, which the settings contain or link to.
 
     Raises 400 for the invalid setting.
     """
@@ -98,9 +98,9 @@ def check(settings: Mapping[str, Any]) -> ProviderCheck:
     provider_data = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
     # The anchor depends on the certificates even if the metadata comes from a URL: whoever
     # controls the URL could change the keys and sign in as an owner.
-    keys = " ".join(sorted(provider.certificates))
+    certificates = " ".join(sorted(provider.certificates))
     return ProviderCheck(
-        provider.entity_id, provider_data, anchor=hashlib.sha256(keys.encode()).hexdigest()
+        provider.entity_id, provider_data, anchor=hashlib.sha256(certificates.encode()).hexdigest()
     )
 
 

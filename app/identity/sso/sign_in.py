@@ -107,7 +107,7 @@ def confirm(
 
 
 def _remove_previous_access(user: User, known_identity: Identity | None) -> None:
-    """Verify the address, and remove the account's password, sessions, links and other identities.
+    """Mark the address as verified; remove the password, sessions, links and other identities.
 
     This is necessary because somebody else may have registered the address earlier, in order to
     keep access to the account.

@@ -43,7 +43,7 @@ class User(db.Revised, db.Base):
 
 
 class Person(NamedTuple):
-    """A user as the API shows them to other people."""
+    """The data of a user that the API shows to other people."""
 
     id: UUID
     email: str

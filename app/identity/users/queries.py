@@ -59,7 +59,7 @@ def find_by_email(email: str) -> User | None:
     """Return the account with this address or a look-alike address, or None.
 
     Send email only to the stored `user.email`, because a look-alike address is a different mailbox.
-    If an identity provider or an invitation proves an address, this proof is valid for the account
+    A proof that somebody owns an address, such as an invitation's token, applies to the account
     only if `addresses.parse` returns `user.email` for that address.
     """
     return db.session().execute(_BY_EMAIL, _build_email_parameters(email)).scalar_one_or_none()

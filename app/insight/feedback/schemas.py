@@ -26,7 +26,7 @@ from app.kit.api.fields import (
 
 MAX_ITEMS = 1000
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,17})?")
-_FIELD_LENGTH = 129
+_MAX_FIELD_LENGTH = 129
 
 _VALUE_DESCRIPTION = "The value in the format of tags. For a span or region, the list of evidence."
 _RATE = "Between 0 and 1; null if nothing was counted."
@@ -52,7 +52,7 @@ class NewFeedback(Schema):
     field = Str(
         required=True,
         min_length=1,
-        max_length=_FIELD_LENGTH,
+        max_length=_MAX_FIELD_LENGTH,
         description="The key of a field, or `table.column`.",
     )
     row = Int(
@@ -127,7 +127,7 @@ class FeedbackQuery(Schema):
 
     schema_id = Uuid()
     model = Str(max_length=MAX_MODEL_LENGTH)
-    field = Str(max_length=_FIELD_LENGTH)
+    field = Str(max_length=_MAX_FIELD_LENGTH)
     labeler_id = Uuid(
         data_key="labeler",
         description="Only feedback on tag sets of this labeler. Reviewers in teams may filter only"

@@ -25,8 +25,8 @@ METRICS = tuple(metric for metric in Metric if metric != Metric.GWET_AC2)
 MAX_FIELDS = 500
 MAX_NAME_LENGTH = 129
 """The maximum number of characters in a field name or in `table.column`."""
-DEFAULT_VALUES = 50
-MAX_VALUES = 100
+DEFAULT_VALUE_COUNT = 50
+MAX_VALUE_COUNT = 100
 
 _TO_DESCRIPTION = "The end of the period, exclusive. For a future time, the current time is used."
 _FROM_DESCRIPTION = (
@@ -228,8 +228,8 @@ class ConfusionQuery(Schema):
     )
     limit = QueryInt(
         minimum=1,
-        maximum=MAX_VALUES,
-        load_default=DEFAULT_VALUES,
+        maximum=MAX_VALUE_COUNT,
+        load_default=DEFAULT_VALUE_COUNT,
         description="The maximum number of values. All less frequent values are combined into one.",
     )
     start = UtcDateTime(data_key="from", description=_FROM_DESCRIPTION)

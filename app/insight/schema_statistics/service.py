@@ -11,7 +11,7 @@ from app.kit import errors
 from app.schemas.artifact_schemas.service import drafts as schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_TAG_SET_COUNTS = (*TagSetStatus, "total")
+_TAG_SET_COUNT_NAMES = (*TagSetStatus, "total")
 
 
 def get_statistics(
@@ -51,7 +51,7 @@ def _build_statistics(row: TagSetCounts) -> dict[str, Any]:
     acceptances, rejections = row.accepted or 0, int(row.rejections or 0)
     decisions = acceptances + rejections
     return {
-        "tag_sets": {status: getattr(row, status) or 0 for status in _TAG_SET_COUNTS},
+        "tag_sets": {status: getattr(row, status) or 0 for status in _TAG_SET_COUNT_NAMES},
         "labeling_seconds": {"mean": row.mean, "median": row.median, "timed": row.timed or 0},
         "decided": decisions,
         "acceptance_rate": acceptances / decisions if decisions else None,

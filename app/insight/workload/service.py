@@ -19,7 +19,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 _OUTCOMES = ("accepted", "corrected", "rejected", "merged", "pending")
-_COUNTS = ("submitted", *_OUTCOMES, "seconds_spent")
+_COUNT_NAMES = ("submitted", *_OUTCOMES, "seconds_spent")
 _SECONDS_PER_HOUR = 3600
 
 
@@ -172,7 +172,7 @@ def get_activity(
 
 
 def _build_counts(row: SubmissionCounts | None) -> dict[str, int]:
-    return {name: 0 if row is None else int(getattr(row, name)) for name in _COUNTS}
+    return {name: 0 if row is None else int(getattr(row, name)) for name in _COUNT_NAMES}
 
 
 def _compute_rates(totals: dict[str, int]) -> dict[str, float | None]:

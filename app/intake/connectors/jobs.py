@@ -40,7 +40,7 @@ def handle_schedules(job: Job) -> None:
 
 
 @jobs.handler("connectors.end", events=(organization_events.CLOSED,))
-def handle_organization_closed(job: Job) -> None:  # noqa: ARG001 - the organization is bound
+def handle_organization_closed(job: Job) -> None:  # noqa: ARG001 - only its organization matters
     """Handle the closing of an organization: cancel its crawls."""
     requests.cancel_crawls()
 

@@ -22,7 +22,7 @@ def settle(batch: Sequence[Job]) -> None:
     """Settle the extractions of documents that were deleted or whose predictions have ended.
 
     Also settles the reprocessing of deleted documents: another handler of `artifact.deleted` would
-    cost another job for each deleted document.
+    require another job for each deleted document.
     """
     artifact_ids = sorted({UUID(job.args["data"]["artifact_id"]) for job in batch})
     ingestion_jobs.settle_documents((JobKind.EXTRACT, JobKind.REPROCESS), artifact_ids)

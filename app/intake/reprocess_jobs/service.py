@@ -97,19 +97,19 @@ def _handle_selected_documents(job: IngestionJob, checkpoint: Checkpoint) -> boo
     """
     if "failed" not in job.options:
         return True
-    selection = _read_selection(job.options["failed"])
+    selection = _parse_selection(job.options["failed"])
     if job.total is None:
         total = job.next_number - 1 + reprocessing.count_failed_documents(selection)
         if not ingestion_jobs.set_total(job.id, total):
             return False
         checkpoint()
-    while batch := reprocessing.list_failed_documents(selection, _read_cursor(job), BATCH_SIZE):
+    while batch := reprocessing.list_failed_documents(selection, _parse_cursor(job), BATCH_SIZE):
         first = job.next_number
         if ingestion_jobs.begin_batch(job.id, first, first) is None:
             return False
         # Other requests may have reprocessed, archived or deleted some documents by now.
-        reopened_ids = reprocessing.reprocess_failed([document.id for document in batch], by=None)
-        documents = [document for document in batch if document.id in reopened_ids]
+        queued_ids = reprocessing.reprocess_failed([document.id for document in batch], by=None)
+        documents = [document for document in batch if document.id in queued_ids]
         rows = [
             _build_item(number, document.name, document.id)
             for number, document in enumerate(documents, start=first)
@@ -128,19 +128,19 @@ def _build_item(
     return ItemRow(number, uri, status.value, artifact_id, error, 0.0)
 
 
-def _read_selection(filters: dict[str, Any]) -> FailedSelection:
+def _parse_selection(filters: dict[str, Any]) -> FailedSelection:
     return FailedSelection(
         filters["failure_code"],
-        _read_time(filters["created_after"]),
-        _read_time(filters["created_before"]),
+        _parse_time(filters["created_after"]),
+        _parse_time(filters["created_before"]),
     )
 
 
-def _read_time(value: str | None) -> datetime | None:
+def _parse_time(value: str | None) -> datetime | None:
     return None if value is None else datetime.fromisoformat(value)
 
 
-def _read_cursor(job: IngestionJob) -> tuple[datetime, UUID] | None:
+def _parse_cursor(job: IngestionJob) -> tuple[datetime, UUID] | None:
     if job.cursor is None:
         return None
     created_at, _, artifact_id = job.cursor.partition(" ")
@@ -149,7 +149,7 @@ def _read_cursor(job: IngestionJob) -> tuple[datetime, UUID] | None:
 
 def request_outcome_update(artifact_id: UUID) -> None:
     """Enqueue the job that stores the outcome of a document, if a job waits for the document."""
-    if settling.find_waiting_jobs([JobKind.REPROCESS], [artifact_id]):
+    if settling.list_waiting_job_ids([JobKind.REPROCESS], [artifact_id]):
         jobs.enqueue(
             SETTLE_JOB,
             {"data": {"artifact_id": str(artifact_id)}},

@@ -116,8 +116,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         if isinstance(op.returns, type):
             many = op.listing is not None
             envelope = responses.build_envelope(op.returns, many=many, nullable=op.nullable)
-        # `run` reads the request, so of the views that `arguments` returns, only the
-        # documentation is used.
+        # `run` reads the request itself. Therefore, only the documentation of the views that
+        # `arguments` returns is used.
         documented_view = responding_view = self.response(op.status, envelope)(view)
         if op.query is not None:
             documented_view = self.arguments(op.query, location="query")(documented_view)

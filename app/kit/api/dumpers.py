@@ -136,7 +136,7 @@ def compile_dumper(
 def compile_row_dumper(
     schema_class: type[Schema], columns: tuple[str, ...], hidden_names: frozenset[str] = frozenset()
 ) -> Dumper:
-    """Return a function like that of `compile_dumper` for a row, a tuple with these `columns`."""
+    """Return a function that converts a row, a tuple with these `columns`, to a plain dict."""
     schema = schema_class()
     _reject_hooks(schema)
     namespace: dict[str, Any] = {}

@@ -70,7 +70,7 @@ def build_error(failure: ValidationError) -> ApiError:
 
 
 def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate `data` with `schema`, and load it. Raises 422 if `data` is invalid."""
+    """Validate `data` with `schema`, and return the result. Raises 422 if `data` is invalid."""
     try:
         loaded: dict[str, Any] = schema.load(data)
     except ValidationError as failure:

@@ -39,7 +39,7 @@ class _Sink:
 
 
 def read(schema: UploadSchema) -> dict[str, Any]:
-    """Return the validated fields of the form, with the staged file as `file`.
+    """Return the validated fields of the form, with the file, an `Upload`, as `file`.
 
     A form without a file must have the fields `schema.instead_of_file`. The staged file is
     discarded at the end of the request unless the service promotes it. Raises 413 if the file is

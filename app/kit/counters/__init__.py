@@ -199,21 +199,21 @@ def build_total(
     It counts the rows of the current organization, or of the organizations in `organization_id`.
     Raises LookupError if no cube has all requested facets.
     """
-    counted_organization = organization_id
-    if counted_organization is None:
-        counted_organization = tenancy.current_organization_id()
+    counted_organizations = organization_id
+    if counted_organizations is None:
+        counted_organizations = tenancy.current_organization_id()
     if between is None or (between.after is None and between.before is None):
-        return _select_sum(source, where, counted_organization, None)
+        return _select_sum(source, where, counted_organizations, None)
     bucket_cubes = source.find_bucket_cubes(between.bucket, where, where)
     if not bucket_cubes:
         return count(between.rows.where(*between.build_conditions(between.after, between.before)))
     span, edges = between.split(bucket_cubes[-1].length or 0)
     result: ColumnElement[int] = literal(0, BigInteger)
     for sign, conditions in edges:
-        rows = count(between.rows.where(*conditions))
-        result = result + rows if sign > 0 else result - rows
+        row_count = count(between.rows.where(*conditions))
+        result = result + row_count if sign > 0 else result - row_count
     if span is not None:
-        result += _select_sum(source, where, counted_organization, span)
+        result += _select_sum(source, where, counted_organizations, span)
     return result
 
 

@@ -26,4 +26,4 @@ def enqueue_checks(_: Job) -> None:
 def check_organization(job: Job) -> None:
     """Compare the counts of an organization with the rows, and repair wrong counts."""
     assert job.organization_id is not None
-    upkeep.check(job.organization_id, job.args["slug"], job.checkpoint)
+    upkeep.check_and_repair(job.organization_id, job.args["slug"], job.checkpoint)

@@ -47,10 +47,10 @@ def round_up(at: datetime, level: int) -> datetime:
     Raises OverflowError if the calendar has no such bucket.
     """
     down = round_down(at, level)
-    return down if down == at else _get_next_start(down, level)
+    return down if down == at else _compute_next_start(down, level)
 
 
-def _get_next_start(begin: datetime, level: int) -> datetime:
+def _compute_next_start(begin: datetime, level: int) -> datetime:
     if level == MONTH:
         return round_down(begin + 31 * _DAY, level)
     return begin + (_DAY if level == DAY else _HOUR)
@@ -71,7 +71,7 @@ def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -
     if inner_first is not None and inner_end is not None and inner_first >= inner_end:
         return split(finer_levels, first, end) if finer_levels else []
     ranges = [
-        BucketRange(level, _get_bucket_name(inner_first, level), _get_bucket_name(inner_end, level))
+        BucketRange(level, _format_bound(inner_first, level), _format_bound(inner_end, level))
     ]
     if finer_levels and first is not None and first != inner_first:
         ranges += split(finer_levels, first, inner_first)
@@ -80,5 +80,5 @@ def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -
     return ranges
 
 
-def _get_bucket_name(at: datetime | None, level: int) -> str | None:
+def _format_bound(at: datetime | None, level: int) -> str | None:
     return None if at is None else format_bucket(at, level)

@@ -58,8 +58,8 @@ class BucketSpan(NamedTuple):
     """The time range of a query, from `first` up to but excluding `end`. None means no bound.
 
     `bucket` is the facet that contains the timestamp. Both bounds must be start times of the
-    smallest buckets that the source has. `level` (`MONTH`, `DAY` or `HOUR`) reads only buckets of
-    that length. It must be set if `bucket` is one of the shown facets.
+    smallest buckets that the source has. `level` (`MONTH`, `DAY` or `HOUR`) limits the query to
+    buckets of that length. It must be set if `bucket` is one of the shown facets.
     """
 
     bucket: str
@@ -128,7 +128,7 @@ class StatementBuilder:
 
     def as_text(self, sql: str, values: Mapping[str, Any] | None = None) -> TextClause:
         """Return the SQL with its parameters as a statement. `values` are extra parameters."""
-        # The names are unique, because a statement may contain several statements of this class.
+        # The names are made unique, because one statement may combine the SQL of several builders.
         all_values = {**self._values, **(values or {})}
         used_names = sorted(set(_PARAMETER.findall(sql)))
         bind_parameters: list[BindParameter[Any]] = [
@@ -285,7 +285,7 @@ def _split_span(levels: Sequence[int], span: BucketSpan | PreparedSpan) -> list[
 
 
 def _get_hour_bounds(span: BucketSpan | PreparedSpan) -> Sequence[str | None]:
-    """Return the name of a span's first hour and of the first hour after it; None if unbounded."""
+    """Return the bounds of a span as names of hour buckets or as parameters; None for no bound."""
     if isinstance(span, PreparedSpan):
         return [Parameter(f"{side}_{spans.HOUR}_{_MAX_RANGES}") for side in ("first", "end")]
     return [

@@ -19,11 +19,11 @@ log = get_logger(__name__)
 
 BATCH = 5_000
 """The maximum number of deltas that one transaction folds."""
-BACKLOG = 10_000
+MAX_BACKLOG = 10_000
 """The number of unfolded deltas of an organization above which a reader folds deltas itself. Adding
 up this many deltas takes one or two milliseconds, so reads stay fast even if no worker is
 running."""
-_CHECK_EVERY = 100
+_READS_PER_CHECK = 100
 _REASON = "maintains the counts of every organization"
 
 _FOLD = text("SELECT fold_counts(:limit)")
@@ -73,19 +73,19 @@ def fold(checkpoint: Checkpoint) -> int:
 
 
 def fold_backlog() -> None:
-    """Fold one batch of deltas if the current organization has more than `BACKLOG` deltas.
+    """Fold one batch of deltas if the current organization has more than `MAX_BACKLOG` deltas.
 
     Readers call this, but only every 100th call checks the number of deltas. It uses a separate
     connection, and logs database errors instead of raising them. It does nothing if no organization
     or all organizations are bound.
     """
     organization_id = tenancy.find_organization_id()
-    if organization_id is None or next(_read_counter) % _CHECK_EVERY:
+    if organization_id is None or next(_read_counter) % _READS_PER_CHECK:
         return
     try:
         with db.open_autocommit() as connection:
-            values = {"organization": organization_id, "limit": BACKLOG + 1}
-            if connection.execute(_COUNT_PENDING, values).scalar_one() > BACKLOG:
+            values = {"organization": organization_id, "limit": MAX_BACKLOG + 1}
+            if connection.execute(_COUNT_PENDING, values).scalar_one() > MAX_BACKLOG:
                 connection.execute(_FOLD, {"limit": BATCH})
     except SQLAlchemyError as failure:
         log.warning("counts.not_folded", error=type(failure).__name__)
@@ -129,7 +129,7 @@ def repair(organization_id: UUID, source: str) -> int:
     return int(_run_statement(_REPAIR, organization_id, source)[0][0])
 
 
-def check(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
+def check_and_repair(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
     """Compare the counts of an organization with the rows, and repair wrong cells.
 
     Returns how many cells were wrong. Only a bug causes wrong cells, so they are logged as an

@@ -49,7 +49,7 @@ class Guard:
         _all_guards.add(self)
 
     def _reset(self) -> None:
-        """Reset the state. After a fork, the child has no connections and no thread."""
+        """Initialize the state, also in a forked child, which has no connections and no thread."""
         # Reentrant, because the garbage collector may close a connection while the lock is held.
         self._lock = threading.RLock()
         self._connections: dict[int, weakref.ref[Connection]] = {}

@@ -66,9 +66,9 @@ def _find_layout_phrases(language: str) -> dict[str, str]:
 
 
 def _remove_control_characters(value: object) -> str:
-    """Return a value as text without control characters and changes of the text direction.
+    """Return a value as text without control characters, except line breaks.
 
-    Line breaks are kept. Bidirectional embeddings, overrides and isolates are removed.
+    Bidirectional embeddings, overrides and isolates are also removed.
     """
     return "".join(
         c

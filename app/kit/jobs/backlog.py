@@ -51,20 +51,20 @@ def read() -> list[Backlog]:
         names = [queue.name for queue in list_served_queues(outbound=outbound)]
         rows = db.session().execute(_READ, {"queues": names, "counted": MAX_COUNTED_JOBS}).all()
         sources = [(s, s.measure_backlog()) for s in handlers.SOURCES if outbound]
-    jobs = [Backlog(r.queue, r.depth, float(r.age), QUEUES[r.queue].late_after) for r in rows]
-    return jobs + [Backlog(s.queue, depth, age, s.late_after) for s, (depth, age) in sources]
+    backlogs = [Backlog(r.queue, r.depth, float(r.age), QUEUES[r.queue].late_after) for r in rows]
+    return backlogs + [Backlog(s.queue, depth, age, s.late_after) for s, (depth, age) in sources]
 
 
 def list_late_queues() -> dict[str, int]:
     """Return the names of the late queues, each with the age of its oldest due row in seconds."""
-    return {row.queue: round(row.age) for row in read() if row.age > row.late_after}
+    return {b.queue: round(b.age) for b in read() if b.age > b.late_after}
 
 
 def read_for_metrics() -> Iterator[metrics.GaugeReading]:
     """Yield the depth of every queue, and the age of its oldest due row, as gauge readings."""
-    for row in read():
-        yield QUEUE_DEPTH.build_reading(row.depth, row.queue)
-        yield QUEUE_AGE.build_reading(row.age, row.queue)
+    for backlog in read():
+        yield QUEUE_DEPTH.build_reading(backlog.depth, backlog.queue)
+        yield QUEUE_AGE.build_reading(backlog.age, backlog.queue)
 
 
 metrics.register_collector("queues", read_for_metrics)

@@ -100,7 +100,7 @@ _CLAIM = text(
             FOR UPDATE SKIP LOCKED) AS head
     )
     UPDATE jobs SET
-        status = 'running', {leases.build_take(leases.ONE_TOKEN)},
+        status = 'running', {leases.build_lease_assignments(leases.SHARED_TOKEN)},
         interruptions = interruptions + CASE
             WHEN claimed.leased_until
                 > pg_postmaster_start_time() + make_interval(secs => :lease_seconds)
@@ -205,7 +205,7 @@ def get_fairness_key(job: ClaimedJob) -> UUID:
 
 
 def has_claimable_job(queue: str, *, quota: int) -> bool:
-    """Return whether `claim` would return a job of an organization that is not at its quota."""
+    """Return whether `claim` would claim a job of `queue` with this quota."""
     values = {"queue": queue, "quota": quota, "first": BEFORE_FIRST_ORGANIZATION}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 

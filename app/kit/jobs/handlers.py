@@ -189,10 +189,10 @@ class Handler:
         For a batch handler, also register a second handler for jobs with several events.
         """
         HANDLERS[self.name] = replace(self, function=function)
-        group_name = f"{self.name}_many" if self.batch and self.events else None
-        if group_name is not None:
-            HANDLERS[group_name] = Handler(
-                group_name,
+        group_function = f"{self.name}_many" if self.batch and self.events else None
+        if group_function is not None:
+            HANDLERS[group_function] = Handler(
+                group_function,
                 function=function,
                 queue=self.queue,
                 single_event_handler=self.name,
@@ -201,7 +201,7 @@ class Handler:
         if self.every is not None:
             SCHEDULE[self.name] = self.every
         for event in self.events:
-            events.subscribe(event, self.name, self.queue, group_function=group_name)
+            events.subscribe(event, self.name, self.queue, group_function=group_function)
         if self.max_attempts is not None:
             metrics.JOBS_FAILED.show_at_start(self.name)
         return function

@@ -171,20 +171,20 @@ def main(app: Flask) -> int:
             _start_child(app, child)
     stop = False
     while not stop:
-        received_signal = signal.sigtimedwait(_WATCHED_SIGNALS, _get_seconds_to_restart(children))
+        received_signal = signal.sigtimedwait(_WATCHED_SIGNALS, _compute_restart_wait(children))
         stop = received_signal is not None and received_signal.si_signo in _STOP_SIGNALS
         _record_exits(children)
         requested_groups = wake_ups.pop_groups()
         for child in () if stop else children:
             if child.restarts.is_due or (child.is_stopped and child.group in requested_groups):
                 _start_child(app, child)
-    stops = ((signal.SIGTERM, STOP_SECONDS),)
-    stop_in_parallel([(child.process, stops) for child in children if child.process is not None])
+    signals = ((signal.SIGTERM, STOP_SECONDS),)
+    stop_in_parallel([(child.process, signals) for child in children if child.process is not None])
     log.info("workers.stopped")
     return 0
 
 
-def _get_seconds_to_restart(children: list[Child]) -> float:
+def _compute_restart_wait(children: list[Child]) -> float:
     due_times = [at for child in children if (at := child.restarts.due_at) is not None]
     return max(0.0, min(due_times) - time.monotonic()) if due_times else 60.0
 

@@ -101,15 +101,15 @@ class Relay:
         if groups:
             # Start processes even if no message is sent, because they increase the quotas.
             self.start_processes(groups)
-        lengths = self._count_messages(connection, list(groups))
-        idle_groups = [
+        message_counts = self._count_messages(connection, list(groups))
+        groups_to_wake = [
             name
             for name, queues in groups.items()
-            if not lengths[name] and self._has_claimable_job(queues)
+            if not message_counts[name] and self._has_claimable_job(queues)
         ]
-        for name in idle_groups:
+        for name in groups_to_wake:
             self._send(connection, name, DRAIN, [name])
-        return len(idle_groups)
+        return len(groups_to_wake)
 
     def _has_claimable_job(self, queues: list[Queue]) -> bool:
         """Return whether any of these queues has a job that can be claimed."""

@@ -33,7 +33,7 @@ def keep_renewed(app: Flask, lease: Lease) -> Iterator[None]:
 
 
 def _get_keeper(app: Flask) -> LeaseKeeper:
-    """Return the keeper of this process. In a forked child, create one and start its thread."""
+    """Return the keeper of this process. The first call creates it and starts its thread."""
     with _lock:
         keeper = _keepers.get(os.getpid())
         if keeper is None:

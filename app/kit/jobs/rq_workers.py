@@ -189,7 +189,7 @@ class ForkingWorker(_RestrictedWorker, Worker):
             with ExitStack() as stack:
                 # If the disk is full, the job fails only if it needs a temporary file.
                 with suppress(OSError):
-                    stack.enter_context(temporary_folders.use_for_process())
+                    stack.enter_context(temporary_folders.isolate_temporary_files())
                 return super().perform_job(job, queue)
         finally:  # the fork exits with os._exit, which flushes nothing
             metrics.flush()

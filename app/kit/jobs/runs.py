@@ -27,9 +27,9 @@ MAX_INTERRUPTIONS = 10
 """The number of worker crashes after which a job fails, because it probably causes the crashes."""
 _BACKOFF_SECONDS = (1, 5, 30, 120, 600)
 _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
-_FAULTS_UNTIL_ERROR = 10
+_FAULTS_PER_LOGGED_ERROR = 10
 _UNKNOWN_FUNCTION_SECONDS = 60
-_ERROR_LENGTH = 2000
+_MAX_ERROR_LENGTH = 2000
 # The new jobs keep the creation time, because it determines which webhooks get the events. They
 # start with one attempt or with the fault count of the original job, and therefore run alone.
 _SPLIT = text(
@@ -145,7 +145,7 @@ def _requeue_after_fault(
     delays = _FAULT_BACKOFF_SECONDS
     # A random delay, so that jobs that failed together are not retried together.
     delay = delays[min(faults, len(delays)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
-    write = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
+    write = log.error if faults % _FAULTS_PER_LOGGED_ERROR == 0 else log.warning
     write("job.fault", function=job_handler.name, faults=faults, error=_describe_failure(failure))
     lease, error = jobs[0].lease, _describe_failure(failure)
     if faults >= claims.FAULTS_BEFORE_ISOLATION and _split_group(
@@ -258,7 +258,7 @@ def _write_outcome(write: Callable[[], T]) -> T | None:
 
 
 def _describe_failure(failure: BaseException) -> str:
-    return f"{type(failure).__name__}: {failure}"[:_ERROR_LENGTH]
+    return f"{type(failure).__name__}: {failure}"[:_MAX_ERROR_LENGTH]
 
 
 @contextmanager

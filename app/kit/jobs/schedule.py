@@ -1,6 +1,6 @@
-"""The schedule of periodic jobs. A job runs at most once at each due time.
+"""The schedule of periodic jobs. A job runs at most once for each due time.
 
-This is also the case if several relays run. After an outage, a job runs only for the latest due
+This also holds if several relays run. After an outage, a job runs only for the latest due
 time that it missed.
 """
 

@@ -125,11 +125,11 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
     while any thread is running, because a long job in one queue must not delay other queues.
     """
     claimed_nothing = threading.Event()
-    threads = {queue.name: _QueueThreads(app, queue, claimed_nothing) for queue in queues}
+    queue_threads = {queue.name: _QueueThreads(app, queue, claimed_nothing) for queue in queues}
     while True:
-        for name in () if stopping.is_set() else _list_due_queues(list(threads)):
-            threads[name].start()
-        running = [thread for entry in threads.values() for thread in entry.list_running()]
+        for name in () if stopping.is_set() else _list_due_queues(list(queue_threads)):
+            queue_threads[name].start()
+        running = [t for threads in queue_threads.values() for t in threads.list_running()]
         if claimed_nothing.is_set():
             # The due jobs belong to organizations that have used up their quota.
             claimed_nothing.clear()

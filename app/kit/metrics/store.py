@@ -138,7 +138,7 @@ class MetricStore:
     def _send_batch(self, *, marked: bool) -> bool:
         keys = [SUMS, self._mark_key] if marked else [SUMS]
         try:
-            self._redis().register_script(_ADD)(keys=keys, args=self._batch)
+            self._get_client().register_script(_ADD)(keys=keys, args=self._batch)
         except Exception as failure:  # noqa: BLE001 - no failure may lose increments
             self._log_outage(failure)
             return False
@@ -153,7 +153,7 @@ class MetricStore:
         if self._connect is None:
             return self._increments.copy()
         try:
-            fields = self._redis().hgetall(SUMS)
+            fields = self._get_client().hgetall(SUMS)
         except Exception as failure:  # noqa: BLE001 - metrics are most important in an outage
             self._log_outage(failure)
             return None
@@ -163,7 +163,7 @@ class MetricStore:
         if self._outage.record_line():
             log.warning("metrics.store_unavailable", error=type(failure).__name__)
 
-    def _redis(self) -> Redis:
+    def _get_client(self) -> Redis:
         assert self._connect is not None
         client = self._client
         if client is None:

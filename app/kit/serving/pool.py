@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.kit.serving.connections import Connection, ConnectionState
-from app.kit.serving.responses import ClientGone, Exchange, Progress
+from app.kit.serving.responses import ClientGone, Exchange, StopReason
 from app.kit.serving.sockets import Sockets
 
 log = get_logger("app.serving")
@@ -61,15 +61,15 @@ class ThreadPool:
         if self.draining:
             exchange.force_close()
         try:
-            progress = exchange.advance(self._application)
+            stop_reason = exchange.advance(self._application)
         except ClientGone:
             raise
         except BaseException as error:  # noqa: BLE001 - an application may raise anything
             self._fail(connection, exchange, error)
             return
-        if progress is Progress.YIELDED:
+        if stop_reason is StopReason.YIELDED:
             self.submit(connection)
-        elif progress is Progress.BLOCKED:
+        elif stop_reason is StopReason.BLOCKED:
             seconds = self._sockets.limits.response_seconds
             self._sockets.wait(connection, ConnectionState.SENDING, seconds)
         else:

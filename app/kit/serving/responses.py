@@ -19,7 +19,7 @@ class ClientGone(Exception):  # noqa: N818 - names what happened
     """The client closed the connection before it received the whole response."""
 
 
-class Progress(Enum):
+class StopReason(Enum):
     """The reason why a thread stopped working on a response."""
 
     DONE = "the whole response was sent"
@@ -113,14 +113,14 @@ class Exchange:
         """
         self._response.force_close()
 
-    def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
+    def advance(self, application: Callable[..., Iterable[bytes]]) -> StopReason:
         """Run the application, and send as much of the response as the client accepts.
 
         Raises ClientGone if the connection is broken, and all exceptions from the application.
         """
         return self._context.run(self._advance, application)
 
-    def _advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
+    def _advance(self, application: Callable[..., Iterable[bytes]]) -> StopReason:
         if self._parts is None:
             self._result = application(self._environ, self._response.start_response)
             self._parts = iter(self._result)
@@ -130,13 +130,13 @@ class Exchange:
             if self.outbox.size < _GATHER_BYTES:
                 continue
             if not self.outbox.flush():
-                return Progress.BLOCKED
+                return StopReason.BLOCKED
             if time.monotonic() > slice_end:
-                return Progress.YIELDED
+                return StopReason.YIELDED
         self._check_length()
         self._response.close()
         self._end()
-        return Progress.DONE if self.outbox.flush() else Progress.BLOCKED
+        return StopReason.DONE if self.outbox.flush() else StopReason.BLOCKED
 
     def _check_length(self) -> None:
         response = self._response

@@ -231,7 +231,7 @@ class RemoteFiles:
             yield copy
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
-        start = len(self.build_path("x")) - 1
+        prefix_length = len(self.build_path("x")) - 1
         try:
             with _translate_errors(folder):
                 for _, _, files in self.system.walk(
@@ -239,7 +239,7 @@ class RemoteFiles:
                 ):
                     for info in files.values():
                         yield (
-                            info["name"].lstrip("/")[start:],
+                            info["name"].lstrip("/")[prefix_length:],
                             int(info["size"]),
                             _get_modified_at(info),
                         )

@@ -24,7 +24,7 @@ from app.kit.storage.remote import RemoteFiles
 from app.kit.storage.space import DiskReserve
 
 _CHUNK_BYTES = 64 * 1024
-"""The default size of a chunk. One chunk stays in memory for each client that does not read."""
+"""The default chunk size in bytes. One chunk stays in memory for each client that does not read."""
 _CHECK_BYTES = 1024 * 1024
 """The number of bytes written to a file after which the free space is checked again."""
 

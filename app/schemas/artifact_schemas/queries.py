@@ -26,8 +26,8 @@ _SORTS = {
 MAX_PAGE_BYTES = 16 * 1024 * 1024
 """The maximum total size in bytes of each large column on a page.
 
-The limit applies separately to `fields`, `changes` and `guidelines`. Each record may use an equal
-share of it. Larger values are returned as None.
+The limit applies separately to `fields`, `changes` and `guidelines`, and is divided equally among
+the records of the page. Larger values are returned as None.
 """
 
 

@@ -41,7 +41,7 @@ def import_schema(
     the file cannot be imported; the error has the path of the problem in `content`, and
     `details.warnings` if there are warnings.
     """
-    source = _read_source(format, content)
+    source = _parse_source(format, content)
     with db.session().begin_nested() as savepoint:
         schema = schemas.create(
             created_by=created_by,
@@ -66,7 +66,7 @@ def _get_visible_text(text: str | None) -> str | None:
     return text if text and has_visible_character(text) else None
 
 
-def _read_source(format_: str, content: object) -> SourceSchema:
+def _parse_source(format_: str, content: object) -> SourceSchema:
     try:
         return FORMATS[format_](content)
     except SchemaSourceError as error:

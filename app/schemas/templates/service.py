@@ -40,8 +40,8 @@ def list_templates(
         matches = (searched.icontains(q, autoescape=True) for searched in searched_columns)
         statement = statement.where(or_(*matches))
     sorts = {"name": table.name, "id": table.id, "industry": table.industry}
-    found = paginate(statement, page, sorts=sorts, unique=table.id)
-    return replace(found, items=[templates[row.id] for row in found.items])
+    rows_page = paginate(statement, page, sorts=sorts, unique=table.id)
+    return replace(rows_page, items=[templates[row.id] for row in rows_page.items])
 
 
 def get(template_id: str) -> Template:
@@ -57,7 +57,7 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """Create a schema draft from a template. `fields` has the keys of its fields; None means all.
+    """Create a schema draft from a template. `fields` lists the keys to use; None means all.
 
     By default, `name` and `document_type` are those of the template. Raises 404 if the
     template does not exist, and 400 if `fields` is empty or contains a key that is not in the

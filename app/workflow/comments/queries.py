@@ -38,7 +38,7 @@ class CommentRow(NamedTuple):
 
 
 class ParentComment(NamedTuple):
-    """The properties of a comment that its replies take over."""
+    """The properties of a parent comment that are needed to create a reply."""
 
     id: UUID
     thread_id: UUID

@@ -48,7 +48,7 @@ ELSE {CONTRIBUTORS} END"""
 """SQL expression for an array of the ids of the people who may not review the tag set.
 
 These are the contributors to the tag set, unless `self_review` is true. `rules.can_review` is the
-same rule for rows in memory."""
+same rule in Python."""
 
 MAY_REVIEW = f"""
 ({{self_review}} OR {{of}}labeler_id IS DISTINCT FROM {{user}}

@@ -19,7 +19,7 @@ TAG_SETS = Source(
 )
 """Counts of tag sets. `reviewed` is true if a tag set has a reviewer.
 
-Each count also has the sum of the tag sets' rejections."""
+Each count is stored together with the sum of the tag sets' rejections."""
 
 LABELING_SECONDS = Source(
     "labeling_seconds",
@@ -72,8 +72,8 @@ WORK = Source(
 )
 """Counts of submissions and review decisions by people.
 
-Each count also has the sum of the waiting times before the decisions, in microseconds. `timed` is
-true if the waiting time is known. Submissions have no schema."""
+Each count is stored together with the sum of the waiting times before the decisions, in
+microseconds. `timed` is true if the waiting time is known. Submissions have no schema."""
 
 
 def list_flag_combinations(flag: str) -> list[str]:

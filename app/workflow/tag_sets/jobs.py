@@ -43,7 +43,7 @@ def update_statuses_of_schema(job: Job) -> None:
     if data["labels_per_artifact"] == data["labels_per_artifact_before"]:
         return
     after = None
-    while rows := locking.lock_labeled(UUID(data["schema_id"]), after):
+    while rows := locking.lock_labeled_artifacts(UUID(data["schema_id"]), after):
         statuses.update_statuses([row.id for row in rows])
         job.checkpoint()
         after = max(rows)

@@ -28,8 +28,8 @@ CASE
 END)"""
 """SQL expression for the labeler's id, or the all-zero UUID if there is no labeler.
 
-`of` is a table prefix. The expression must equal the index expression. `coalesce` is not
-leakproof, so PostgreSQL would not use an index on it under row-level security."""
+`of` is a table prefix. The index `ix_tag_sets_queue_pool_of` contains the same expression. Under
+row-level security, PostgreSQL would not use an index on `coalesce`, which is not leakproof."""
 
 CONTRIBUTORS = """
 CASE WHEN {of}merged_from IS NULL THEN array_remove(ARRAY[{of}labeler_id], NULL)
@@ -59,7 +59,7 @@ If a new version requires more tag sets, older tag sets count toward the new num
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
 """The flags of tag sets: reasons why a reviewer should look at a tag set more closely."""
 
-_NEWEST = ("created_at", "id")
+_BY_CREATION = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
@@ -111,16 +111,16 @@ class TagSet(TenantModel, db.Revised, db.Base):
         build_index("ix_tag_sets_created", "created_at", "id"),
         build_index("ix_tag_sets_artifact", "artifact_id", "created_at", "id"),
         build_index("ix_tag_sets_status", "status", "created_at", "id"),
-        build_index("ix_tag_sets_list_schema", "schema_id", "status", *_NEWEST),
-        build_index("ix_tag_sets_list_labeler", "labeler_id", "schema_id", "status", *_NEWEST),
+        build_index("ix_tag_sets_list_schema", "schema_id", "status", *_BY_CREATION),
+        build_index("ix_tag_sets_list_labeler", "labeler_id", "schema_id", "status", *_BY_CREATION),
         build_index(
             "ix_tag_sets_list_reviewer",
             "reviewer_id",
             "status",
-            *_NEWEST,
+            *_BY_CREATION,
             where="reviewer_id IS NOT NULL",
         ),
-        build_index("ix_tag_sets_list_source", "source", *_NEWEST, where="source <> 'human'"),
+        build_index("ix_tag_sets_list_source", "source", *_BY_CREATION, where="source <> 'human'"),
         build_index("ix_tag_sets_list_updated", "updated_at", "id"),
         # The newest accepted tag sets of a schema, which drift detection compares.
         build_index(
@@ -129,7 +129,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
         build_index("ix_tag_sets_drafts", "labeler_id", where="status = 'draft'"),
         _build_queue_index(""),
         _build_queue_index("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
-        # The merges that workloads subtract for assignees who contributed to them.
+        # The assigned merges. Workload counts omit those that their assignees may not review.
         build_index(
             "ix_tag_sets_assigned_merges",
             "assignee_id",
@@ -144,7 +144,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
         _build_queue_index("_escalated", where="escalated"),
         *(_build_queue_index(f"_{flag}", where=f"flags @> '[\"{flag}\"]'") for flag in FLAGS),
         _build_statistics_index("submitted", "submitted_at", where=""),
-        # The tag sets that the periodic job moves to the front of the queue.
+        # The tag sets that the job `review_queue.move_nearly_due` moves to the front of the queue.
         Index(
             "ix_tag_sets_coming_due",
             "due_at",

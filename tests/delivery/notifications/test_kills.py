@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.delivery.notifications.jobs import OLD_CAUSES
+from app.delivery.notifications.jobs import OLD_CAUSES_CONDITION
 from app.delivery.notifications.queries import collecting as queries
 from app.delivery.notifications.queries import emails
 from app.kit import container, db, events, purging
@@ -222,7 +222,7 @@ def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(
         one=UUID(jobs[0].args["event_id"]),
     )
     with workspace.org.transaction():
-        purging.purge("notification_causes", OLD_CAUSES, db.checkpoint)
+        purging.purge("notification_causes", OLD_CAUSES_CONDITION, db.checkpoint)
     left = {row.cause for row in workspace.sql("SELECT cause FROM notification_causes")}
     assert left == {UUID(job.args["event_id"]) for job in jobs[1:]}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.delivery.notifications.jobs import OLD_NOTIFICATIONS
+from app.delivery.notifications.jobs import OLD_NOTIFICATIONS_CONDITION
 from app.delivery.notifications.queries import changing
 from app.kit import db, purging, tenancy
 from tests.delivery.notifications.conftest import Inbox, count_unread, list_notifications
@@ -180,7 +180,7 @@ def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatc
     insert_notifications(org, user, 1, title="Recent", start="now")
     everything = tenancy.across_organizations(reason="as the job does")
     with org.app.app_context(), everything, db.transaction():
-        purging.purge("notifications", OLD_NOTIFICATIONS, db.checkpoint, {"days": 365})
+        purging.purge("notifications", OLD_NOTIFICATIONS_CONDITION, db.checkpoint, {"days": 365})
     assert [notification["title"] for notification in list_notifications(api)] == ["Recent 1"]
     assert count_unread(api) == 1
     assert find_differences(org) == []

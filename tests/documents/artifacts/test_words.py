@@ -45,7 +45,7 @@ def test_a_response_never_exceeds_its_limit(org: Org) -> None:
     assert len(has_words) == answer.json["meta"]["total"] == 345
     assert has_words == sorted(has_words, reverse=True)
     assert 0 < sum(has_words) < len(has_words)
-    assert words.MAX_RESPONSE_BYTES * 0.9 < len(answer.data) < words.MAX_RESPONSE_BYTES * 1.05
+    assert words.MAX_WORDS_BYTES * 0.9 < len(answer.data) < words.MAX_WORDS_BYTES * 1.05
     assert all(
         words is not None for words in _list_page_words(org, path, "page_size=20&sort=-number")
     )
@@ -65,12 +65,12 @@ def test_a_page_beyond_the_limit_can_be_requested_alone(
     all_words = _list_page_words(org, path, "")
     assert [[word["text"] for word in page] for page in all_words] == [t.split() for t in texts]
     size = max(len(orjson.dumps(page, option=orjson.OPT_INDENT_2)) for page in all_words)
-    monkeypatch.setattr(words, "MAX_RESPONSE_BYTES", size * 2)
+    monkeypatch.setattr(words, "MAX_WORDS_BYTES", size * 2)
     limited = _list_page_words(org, path, "")
     page_count = sum(page is not None for page in limited)
     assert 2 <= page_count < 4
     assert limited == all_words[:page_count] + [None] * (4 - page_count)
-    monkeypatch.setattr(words, "MAX_RESPONSE_BYTES", 1)
+    monkeypatch.setattr(words, "MAX_WORDS_BYTES", 1)
     assert _list_page_words(org, path, "") == [all_words[0], None, None, None]
     assert _list_page_words(org, path, "sort=-number") == [all_words[3], None, None, None]
     for number in range(1, 5):

@@ -85,7 +85,7 @@ def test_a_model_of_other_library_versions_is_read(model, monkeypatch):
     content = model.to_bytes()
     monkeypatch.setattr("app.engines.extraction.examples.get_version", lambda name: f"{name} 99")
     learned_from = build_examples(60, layouts=SEEN, seed=1)
-    other = example_selection.hash_version(learned_from, FIELDS, "v1")
+    other = example_selection.hash_inputs(learned_from, FIELDS, "v1")
     assert other != model.version
     check_content(content)
     assert read_model(content).version == model.version
@@ -95,7 +95,7 @@ def test_the_version_depends_on_accepted_revisions_and_the_schema_version(model)
     examples = build_examples(60, layouts=SEEN, seed=1)
 
     def version(examples=examples, schema_version="v1"):
-        return example_selection.hash_version(examples, FIELDS, schema_version)
+        return example_selection.hash_inputs(examples, FIELDS, schema_version)
 
     assert version() == version(list(reversed(examples))) == model.version
     assert version(schema_version="v2") != version()
@@ -114,7 +114,7 @@ print(model.version, hashlib.sha256(model.to_bytes()).hexdigest(), tags)
 
 def test_the_same_examples_give_the_same_bytes_in_another_process():
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    outputs = {run_script(_SCRIPT, {**environment, "PYTHONHASHSEED": seed}) for seed in "12"}
+    outputs = {run_script(_SCRIPT, env={**environment, "PYTHONHASHSEED": seed}) for seed in "12"}
     assert len(outputs) == 1
 
 

@@ -25,6 +25,7 @@ from tests.factories.counts import (
     insert_artifacts,
     run_sql,
 )
+from tests.factories.queueing import call_in_thread
 from tests.factories.sessions import terminate_backend
 
 
@@ -158,7 +159,7 @@ def test_nobody_sees_another_organizations_counts(org: Org, other_org: Org) -> N
 def test_a_fold_for_one_organization_leaves_the_others_deltas(org: Org, other_org: Org) -> None:
     insert_artifacts(org, 10)
     insert_artifacts(other_org, 10)
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.execute(text("SELECT fold_counts(1000)"))
     assert count_pending_deltas(org) == 0
     assert count_pending_deltas(other_org) > 0
@@ -223,25 +224,19 @@ def test_a_transaction_that_takes_long_is_counted_when_it_ends(org: Org) -> None
     with org.app.app_context(), tenancy.organization(org.id):
         insert_team()
         for _ in range(3):
-            _in_thread(lambda: insert_artifacts(org, 4))
-            _in_thread(lambda: fold(org.app))
+            call_in_thread(insert_artifacts, org, 4)
+            call_in_thread(fold, org.app)
         db.session().commit()
     assert org.api("viewer").get("/teams").json["meta"]["total"] == 1
     assert _total(org) == 12
     assert find_differences(org) == []
 
 
-def _in_thread(work: Any) -> None:
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-
-
 def test_readers_fold_where_nobody_else_does(
     org: Org, other_org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "BACKLOG", 20)
-    monkeypatch.setattr(upkeep, "_CHECK_EVERY", 1)
+    monkeypatch.setattr(upkeep, "MAX_BACKLOG", 20)
+    monkeypatch.setattr(upkeep, "_READS_PER_CHECK", 1)
     insert_artifacts(other_org, 40)
     insert_artifacts(org, 40)
     kept = count_pending_deltas(other_org)
@@ -300,7 +295,7 @@ def test_the_daily_check_mends_and_says_so(
     reported: list[dict[str, Any]] = []
     monkeypatch.setattr(upkeep.log, "error", lambda event, **values: reported.append(values))
     with org.app.app_context():
-        wrong = upkeep.check(org.id, org.slug, db.checkpoint)
+        wrong = upkeep.check_and_repair(org.id, org.slug, db.checkpoint)
     ours = [one for one in reported if one["organization"] == org.slug]
     assert {one["source"] for one in ours} >= {"artifacts", "teams"}
     assert wrong >= sum(one["cells"] for one in ours) > 0

@@ -63,7 +63,7 @@ def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
     for invoice in invoices:
         if invoice.status == InvoiceStatus.DRAFT and invoice.buyer is not None:
             problem = find_problem(invoice)
-            # An organization can have a draft in each of several currencies, some of them valid.
+            # An organization can have one draft per currency; some of the drafts may be valid.
             if problem is not None:
                 problems.setdefault(invoice.organization_id, problem)
     return problems

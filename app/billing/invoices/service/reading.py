@@ -28,8 +28,8 @@ from app.kit.stored_files import build_linked_download
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    invoices = queries.list_page(page, filters)
-    return replace(invoices, items=[render(invoice) for invoice in invoices.items])
+    result = queries.list_page(page, filters)
+    return replace(result, items=[render(invoice) for invoice in result.items])
 
 
 def list_all(

@@ -35,7 +35,7 @@ def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def _list_with_priced_plan(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the ids of the organizations with a priced plan in or after their first open month."""
+    """Return the ids of organizations with a priced plan in or after the first uninvoiced month."""
     months = queries.list_first_open_months(organization_ids)
     if not months:
         return set()

@@ -35,7 +35,7 @@ def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
-    """Lock those of `meters` that have a limit, and return the organization's allowance for them.
+    """Lock the meters that have a limit, and return the organization's allowance for them.
 
     The locks are held until the transaction ends; see `app.kit.plan_limits`.
     """
@@ -50,8 +50,8 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
     # committed.
     month = queries.read_month(tuple(limits))
     # The plan may have changed after the caller was authenticated. Plan changes lock meters, too.
-    current = build_limits(month.plan, month.plan_limits).finite_limits
-    limits = {meter: current[meter] for meter in limits if meter in current}
+    current_limits = build_limits(month.plan, month.plan_limits).finite_limits
+    limits = {meter: current_limits[meter] for meter in limits if meter in current_limits}
     return Allowance(
         month.plan, limits, {meter: month.get_used_quantity(meter) for meter in limits}
     )

@@ -20,7 +20,7 @@ def find_reached_percent(used: int, limit: int | None) -> int | None:
 
 
 def enqueue_checks(organization_ids: Sequence[UUID]) -> None:
-    """Enqueue a limit check for each of these organizations that has limits."""
+    """Enqueue a limit check for each organization in `organization_ids` that has limits."""
     limited_ids = [
         row.id
         for row in queries.list_organization_plans(organization_ids)

@@ -89,7 +89,7 @@ class PageReader:
                 yield row
 
     def read_flowing_text(self, artifact_id: str, number: int) -> str | None:
-        """Return the flowing text of a page, whose words are not stored; None for other pages."""
+        """Return the text of a page whose words are not stored, or None for another page."""
         values = {
             "organization_id": str(tenancy.current_organization_id()),
             "artifact_id": artifact_id,

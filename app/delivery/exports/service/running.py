@@ -49,13 +49,11 @@ def start(export_id: UUID) -> Export | None:
 
 
 def complete(job: Job, export_id: UUID, staged_file: StagedFile, result: RunResult) -> None:
-    """Move the staged file to its storage key, and complete the export unless it has ended.
+    """Complete an export and move the staged file to its storage key, unless the export has ended.
 
     Emits `export.completed` when the export completes for the first time, and RUN_COMPLETED for
-    each file of a scheduled export.
-
-    The lease is locked until the transaction ends, so that no other run can store its file
-    in the meantime. Raises LostLease if this run no longer holds the lease.
+    each file of a scheduled export. The lease is locked until the transaction ends, so that no
+    other run can store its file meanwhile. Raises LostLease if this run no longer holds the lease.
     """
     records.disable_idle_timeout()
     if not job.lock_lease():

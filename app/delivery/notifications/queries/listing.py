@@ -71,7 +71,7 @@ class VisibleOrganization(NamedTuple):
 
 
 class NotificationRow(NamedTuple):
-    """A notification, with its organization. `event_count` is the number of notified events."""
+    """A notification, with its organization. `event_count` is the number of its events."""
 
     organization: VisibleOrganization
     id: UUID

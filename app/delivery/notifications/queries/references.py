@@ -39,7 +39,7 @@ def get_export_result(export_id: UUID) -> ExportResult | None:
     return db.find_row(ExportResult, select(*columns).where(Export.id == export_id))
 
 
-class InvitationResult(NamedTuple):
+class SentInvitation(NamedTuple):
     """An invitation: the user who sent it, the invited address, and the organization's slug."""
 
     invited_by: UUID
@@ -47,14 +47,14 @@ class InvitationResult(NamedTuple):
     slug: str
 
 
-def get_invitation_result(invitation_id: UUID) -> InvitationResult | None:
+def get_invitation(invitation_id: UUID) -> SentInvitation | None:
     """Return an invitation, or None if the invitation or its sender no longer exists."""
     statement = (
         select(Invitation.invited_by, Invitation.email, Organization.slug)
         .join(Organization, Organization.id == Invitation.organization_id)
         .where(Invitation.id == invitation_id, Invitation.invited_by.is_not(None))
     )
-    return db.find_row(InvitationResult, statement)
+    return db.find_row(SentInvitation, statement)
 
 
 class Comment(NamedTuple):

@@ -127,7 +127,7 @@ def _receives_digests(group: DueGroup) -> bool:
 def _build_emails(
     notifications: Sequence[MailedNotification], close_requests: Sequence[CloseRequest]
 ) -> Iterable[Email]:
-    """Yield one email per member and notification type, or one digest per member with digests."""
+    """Yield an email per member and notification type, or one digest if the member gets digests."""
     digests = {request[:2] for request in close_requests if request.kind is None}
     for _, group in groupby(
         notifications, key=lambda item: (item[:2], None if item[:2] in digests else item.kind)
@@ -139,7 +139,7 @@ def _build_emails(
 def _build_email(notifications: Sequence[MailedNotification]) -> Email:
     """Build the email about one or more notifications of a user, with a link to unsubscribe.
 
-    A single notification has a button for its link.
+    An email about a single notification has a button for the notification's link.
     """
     first = notifications[0]
     totals = {notification.kind: notification.total for notification in notifications}

@@ -96,5 +96,5 @@ def _build_scope(caller: Caller, kind: str | None = None) -> NotificationScope:
     organizations = listing.list_organizations(
         caller.user_id, organization_id=caller.only_organization_id
     )
-    by_id = {organization.id: organization for organization in organizations}
-    return NotificationScope(caller.user_id, by_id, kind)
+    organization_by_id = {organization.id: organization for organization in organizations}
+    return NotificationScope(caller.user_id, organization_by_id, kind)

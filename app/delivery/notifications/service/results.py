@@ -78,7 +78,7 @@ def notify_of_accepted_invitation(event: Event) -> None:
     """Notify the user who sent an invitation that it was accepted."""
     if event.data["invitation_id"] is None:
         return
-    invitation = references.get_invitation_result(UUID(event.data["invitation_id"]))
+    invitation = references.get_invitation(UUID(event.data["invitation_id"]))
     if invitation is None:
         return
     user_id = UUID(event.data["user_id"])

@@ -259,9 +259,9 @@ def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
     if not events:
         return []
     queries.lock_notifications()
-    by_id = {event.id: event.data for event in events}
-    new_ids = queries.record_causes(by_id)
-    return [by_id[event_id] for event_id in sorted(new_ids)]
+    payload_by_id = {event.id: event.data for event in events}
+    new_ids = queries.record_causes(payload_by_id)
+    return [payload_by_id[event_id] for event_id in sorted(new_ids)]
 
 
 def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:

@@ -59,7 +59,7 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
     return {record.run.scheduled_export_id: record for record in records}
 
 
-def read(job_id: UUID) -> RunRecord | None:
+def get(job_id: UUID) -> RunRecord | None:
     """Return a run with its export job, or None if the run does not exist."""
     statement = select(ScheduledRun, Export).join(Export, build_join(ScheduledRun.job_id, Export))
     return db.find_row(RunRecord, statement.where(ScheduledRun.job_id == job_id))

@@ -188,7 +188,7 @@ def _lock_run(job_id: UUID) -> _LockedRun | None:
 
     The scheduled export is locked first, in the same order as in a deletion.
     """
-    row = runs.read(job_id)
+    row = runs.get(job_id)
     scheduled_export = None if row is None else records.get(row.run.scheduled_export_id, lock=True)
     run = None if scheduled_export is None else runs.lock(job_id)
     if row is None or scheduled_export is None or run is None:

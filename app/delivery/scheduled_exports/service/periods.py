@@ -60,11 +60,11 @@ def compute_exported_until(
 ) -> datetime | None:
     """Compute the new `exported_until` of a scheduled export whose incremental run was delivered.
 
-    Normally, this is the end of the run's period, but never less than before. `exported_until` does
-    not change if the run's period begins after it. It also stays null if the run's period has a
-    start. In both cases, the scheduled export was changed during the run, so the next run must not
-    continue from the end of this run. An `exported_until` in the future was set while the clock was
-    wrong, and is replaced.
+    Normally, this is the end of the run's period, but never earlier than before. The value does not
+    change if the run's period begins after it, and stays null if the run's period has a start. In
+    both cases, the scheduled export was changed during the run, so the next run must not continue
+    from the end of this run. An `exported_until` in the future was set while the clock was wrong,
+    and is replaced.
     """
     until, covers_until = scheduled_export.exported_until, run.covers_until
     if until is None:

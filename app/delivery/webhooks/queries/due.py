@@ -111,7 +111,7 @@ _FIND = text(
 # An organization is being served while it has an attempt under way, and for `RECENT_SECONDS` after
 # an attempt ended. `age` is the waiting time of the oldest delivery that could be attempted in an
 # organization that is not being served.
-_DEPTH = text(
+_MEASURE_BACKLOG = text(
     f"""
     {_VISITED}, waiting AS MATERIALIZED (
         SELECT w.* FROM visited AS requested CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
@@ -249,5 +249,5 @@ def measure_backlog() -> tuple[int, float]:
     """
     values = DueWebhookFinder().build_values(MAX_VISITS)
     values |= {"max_count": MAX_COUNTED, "recent": RECENT_SECONDS}
-    row = db.session().execute(_DEPTH, values).one()
+    row = db.session().execute(_MEASURE_BACKLOG, values).one()
     return int(row.depth), float(row.age)

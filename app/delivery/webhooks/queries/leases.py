@@ -161,7 +161,7 @@ _BEGIN = text(
         attempts_in_round = d.attempts_in_round + (new_status = 'pending')::int,
         attempted_at = CASE WHEN new_status = 'pending' THEN now() ELSE d.attempted_at END,
         next_attempt_at = CASE WHEN new_status = 'pending' THEN d.next_attempt_at END,
-        {leases.build_take(condition="new_status = 'pending'")}
+        {leases.build_lease_assignments(condition="new_status = 'pending'")}
     FROM chosen, webhooks w
     WHERE (d.organization_id, d.id) = (chosen.organization_id, chosen.id)
       AND (w.organization_id, w.id) = (chosen.organization_id, chosen.webhook_id)

@@ -245,7 +245,7 @@ def update_health(health: dict[WebhookKey, WebhookHealth]) -> None:
     values = {
         "organizations": [str(organization_id) for organization_id, _ in health],
         "webhooks": [str(webhook_id) for _, webhook_id in health],
-        **{name: [getattr(values, name) for values in health.values()] for name in names},
+        **{name: [getattr(item, name) for item in health.values()] for name in names},
     }
     db.session().execute(_UPDATE_HEALTH, values)
 

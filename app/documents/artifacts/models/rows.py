@@ -72,7 +72,7 @@ class ArtifactRow(NamedTuple):
     claim: dict[str, str] | None
 
 
-# A schema with many documents is deleted at once, but removed from the documents in batches.
+# A schema is deleted immediately, but removed from its documents in batches. Hide it until then.
 _SCHEMA_ID: ColumnElement[UUID] = literal_column(
     f"""(
     SELECT schemas.id FROM schemas

@@ -48,7 +48,7 @@ class ParentEmail(NamedTuple):
 
 
 def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
-    """Return the properties of an email that its attachments need, or None if it does not exist.
+    """Return the properties that attachments need from an email, or None if there is no such email.
 
     `artifact_id` is the id of the email.
     """
@@ -57,7 +57,7 @@ def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
 
 
 def set_missing_parent(artifact_id: UUID, parent_id: UUID) -> None:
-    """Make an email the parent of a document, unless the document already has an existing parent.
+    """Make an email the parent of a document, unless the document has a parent that still exists.
 
     Does nothing if the email and the document are the same artifact.
     """
@@ -70,7 +70,7 @@ def set_missing_parent(artifact_id: UUID, parent_id: UUID) -> None:
 
 
 def count_ancestors(artifact_id: UUID, limit: int) -> int:
-    """Count the emails within which a document is nested, up to `limit`."""
+    """Count the emails in which a document is nested, up to `limit`."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_id": artifact_id,

@@ -174,7 +174,7 @@ def check_connection(checked_at: float) -> float:
     """Raise an error if the session's connection was lost, because its locks are then lost too.
 
     `checked_at` is the monotonic time of the last query. If it is more than `_CHECK_SECONDS` ago,
-    sends a query. Returns the monotonic time of the query that is then the last one.
+    sends a query. Returns the monotonic time of the last query, including this one.
     """
     connection = db.session().connection().connection.dbapi_connection
     # If the server ends a session, this connection is closed. The server needs seconds to notice

@@ -122,9 +122,9 @@ def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
         return []
     if "assignee" in filters:
         return _build_assigned_key_queries(filters)
-    spans_ranges = len(filters.get("status", ())) > 1 or filters.get("archived") == "any"
+    has_several_ranges = len(filters.get("status", ())) > 1 or filters.get("archived") == "any"
     has_schema = "schema_id" in filters
-    if not spans_ranges and (not has_schema or filters.get("status")):
+    if not has_several_ranges and (not has_schema or filters.get("status")):
         return []
     by_status = has_schema or "status" in filters
     facet_names = ("archived", "status") if by_status else ("archived",)

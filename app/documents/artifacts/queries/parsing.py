@@ -90,7 +90,7 @@ def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 def store_content(
     artifact: Artifact, content: DocumentContent, *, routing: bool
 ) -> IngestedPayload:
-    """Store the content of a document, and make it ready or, if `routing` is set, let it wait.
+    """Store the content of a document, which becomes ready or, if `routing`, waits for routing.
 
     Returns the payload of `artifact.ingested`.
     """

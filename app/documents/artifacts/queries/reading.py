@@ -48,9 +48,8 @@ SORTS: dict[str, Column] = {
     "priority": Artifact.priority,
     "updated_at": Artifact.updated_at,
 }
-MAX_PAGE_BYTES = 16 * 1024 * 1024
-"""The maximum size in bytes of all metadata on a page of a list. Each document gets an equal share.
-"""
+MAX_METADATA_BYTES = 16 * 1024 * 1024
+"""The maximum size in bytes of all metadata on a list page. Each document gets an equal share."""
 # Ids are read as text: a page has hundreds, and each would only be converted back to text.
 _LIST_STATEMENT = select(
     *(
@@ -138,9 +137,9 @@ _PAGES = select(
 def build_list_statement(page_size: int | ColumnElement[int]) -> Select[Any]:
     """Build the SELECT of the documents in a list of `page_size` documents.
 
-    `metadata` is null if it exceeds an equal share of `MAX_PAGE_BYTES`.
+    `metadata` is null if it exceeds an equal share of `MAX_METADATA_BYTES`.
     """
-    is_small = func.octet_length(cast(Artifact.meta, Text)) <= MAX_PAGE_BYTES // page_size
+    is_small = func.octet_length(cast(Artifact.meta, Text)) <= MAX_METADATA_BYTES // page_size
     return _LIST_STATEMENT.add_columns(case((is_small, Artifact.meta)).label("metadata"))
 
 

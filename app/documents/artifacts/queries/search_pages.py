@@ -106,12 +106,12 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     def fetch(page_start: PageStart) -> tuple[list[Any], int | None]:
         for _ in range(_MAX_ATTEMPTS):
             total = search_totals.count_hits(query, other_filters) if page_start.is_first else None
-            keys = _find_near_page_start(query, other_filters, page_start) or _find_by_index(
+            ids = _find_near_page_start(query, other_filters, page_start) or _find_by_index(
                 query, other_filters, page_start
             )
-            rows = _list_by_ids([str(key) for key in keys], request.page_size)
+            rows = _list_by_ids([str(artifact_id) for artifact_id in ids], request.page_size)
             # If a document was deleted in the meantime, the page looks like the last page.
-            if len(rows) == len(keys):
+            if len(rows) == len(ids):
                 break
         return rows, total
 
@@ -160,7 +160,7 @@ def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
 def _find_near_page_start(
     query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
 ) -> list[UUID]:
-    """Return the ids of the page by searching only the documents that come next in time.
+    """Return the page's document ids by searching only the documents that come next in time.
 
     This avoids reading all hits. Returns an empty list if such a search is not expected to be
     faster than `_find_by_index`, or if these documents have too few hits.
@@ -174,15 +174,15 @@ def _find_near_page_start(
         return []
     key = _build_page_key(query, other_filters, page_start, version)
     with _lock:
-        keys = _first_pages.get(key, []) if page_start.is_first else []
-    if not keys:
+        ids = _first_pages.get(key, []) if page_start.is_first else []
+    if not ids:
         last_time = _find_last_time(page_start, newest_count, version)
         if last_time is not None:
-            keys = _find_page_up_to(last_time, query, other_filters, page_start)
-        if keys and page_start.is_first:
+            ids = _find_page_up_to(last_time, query, other_filters, page_start)
+        if ids and page_start.is_first:
             with _lock:
-                _first_pages[key] = keys
-    return keys
+                _first_pages[key] = ids
+    return ids
 
 
 def _build_page_key(
@@ -230,7 +230,7 @@ def _find_last_time(page_start: PageStart, count: int, version: str) -> datetime
 def _find_page_up_to(
     last_time: datetime, query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
 ) -> list[UUID]:
-    """Return the ids of the page if the hits up to `last_time` fill the page, otherwise []."""
+    """Return the page's document ids if the hits up to `last_time` fill the page, else []."""
     hit = select_hits(query, by_time=True).c
     hit_time = build_search_time(hit.created_at)
     statement = apply_search_index_filters(select(hit.id, hit.created_at), hit, **other_filters)
@@ -242,8 +242,8 @@ def _find_page_up_to(
     hits_by_time = statement.cte("hits_by_time").prefix_with("MATERIALIZED").c
     columns = (hits_by_time.created_at, hits_by_time.id)
     page = _apply_page_start(select(hits_by_time.id), columns, page_start).limit(page_start.limit)
-    keys = list(db.session().scalars(page))
-    return keys if len(keys) == page_start.limit else []
+    ids = list(db.session().scalars(page))
+    return ids if len(ids) == page_start.limit else []
 
 
 def _find_by_index(
@@ -258,7 +258,7 @@ def _find_by_index(
 def _find_among_newest(
     query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
 ) -> list[UUID]:
-    """Return the page's ids if the next documents by time contain them, otherwise an empty list."""
+    """Return the page's document ids if the next documents by time contain them, else []."""
     order: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
     newest = apply_search_index_filters(select(*order), Artifact, **other_filters)
     tested_documents = (
@@ -278,8 +278,8 @@ def _find_among_newest(
     statement = select(tested_documents.c.id).where(is_match)
     columns = (tested_documents.c.created_at, tested_documents.c.id)
     ordered_hits = statement.order_by(*_build_order(columns, page_start)).limit(page_start.limit)
-    keys = list(db.session().scalars(ordered_hits))
-    return keys if len(keys) == page_start.limit else []
+    ids = list(db.session().scalars(ordered_hits))
+    return ids if len(ids) == page_start.limit else []
 
 
 def _apply_page_start(

@@ -229,7 +229,7 @@ def delete_many(artifact_ids: Sequence[UUID]) -> None:
 
 
 def lock_documents_created_before(created_before: datetime, *, limit: int) -> list[LockedArtifact]:
-    """Lock and return at most `limit` documents of `select_documents_created_before`.
+    """Lock the documents that `select_documents_created_before` selects, and return them.
 
     Documents that other transactions have locked are skipped.
     """

@@ -11,12 +11,12 @@ _SUMMED_COUNTS = ("total", "open", "unassigned", "gold", "archived")
 
 def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
     """Return the statistics of documents, with the properties of `ArtifactStats`."""
-    schemas = queries.count_by_schema(filters)
+    rows = queries.count_by_schema(filters)
     # The counts over all schemas are the same in every row.
-    overall_counts = schemas[0].counts if schemas else {}
+    overall_counts = rows[0].counts if rows else {}
 
     def sum_counts(names: Iterable[str]) -> dict[str, int]:
-        return {name: sum(schema.counts[name] for schema in schemas) for name in names}
+        return {name: sum(row.counts[name] for row in rows) for name in names}
 
     totals = sum_counts(_SUMMED_COUNTS)
     return {
@@ -27,13 +27,13 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
         "claimed": overall_counts.get("claimed", 0),
         "by_schema": [
             {
-                "schema_id": schema.schema_id,
-                "name": schema.name,
-                "total": schema.counts["total"],
-                "by_status": {status: schema.counts[status] for status in ArtifactStatus},
-                "archived": schema.counts["archived"],
+                "schema_id": row.schema_id,
+                "name": row.name,
+                "total": row.counts["total"],
+                "by_status": {status: row.counts[status] for status in ArtifactStatus},
+                "archived": row.counts["archived"],
             }
-            for schema in schemas
+            for row in rows
         ],
     }
 

@@ -140,7 +140,7 @@ def create_from_texts(
 
 
 def _build_candidate(
-    prepared_text: PreparedText, known_schema_ids: set[UUID], shared_columns: dict[str, Any]
+    prepared_text: PreparedText, known_schema_ids: set[UUID], base_columns: dict[str, Any]
 ) -> _Candidate | Outcome:
     text, parsed = prepared_text.text, prepared_text.parsed
     if parsed is None:
@@ -158,7 +158,7 @@ def _build_candidate(
         name=text.name,
         sha256=prepared_text.sha256,
         **describe_text(prepared_text.content, parsed),
-        **(shared_columns | _LABELED_TEXT_STATUS_COLUMNS if text.is_labeled else shared_columns),
+        **(base_columns | _LABELED_TEXT_STATUS_COLUMNS if text.is_labeled else base_columns),
     )
     row |= {"text": parsed.text, "pages": list_page_columns(parsed)}
     return _Candidate(row, prepared_text.content)

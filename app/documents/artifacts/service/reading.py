@@ -81,7 +81,7 @@ def get_text(artifact_id: UUID) -> TextRow:
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
     """Return one result page of the pages of a document, with their words.
 
-    All words together have at most `words.MAX_RESPONSE_BYTES`, but the first page always has its
+    All words together have at most `words.MAX_WORDS_BYTES`, but the first page always has its
     words. `words` is None for the first page that does not fit and for all later pages. Raises 404,
     or 409 if the document could not be read or is not yet read.
     """

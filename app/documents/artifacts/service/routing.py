@@ -1,4 +1,4 @@
-"""Release documents that wait for the routing rules; until then, they cannot be claimed."""
+"""Release documents that wait for the routing rules. Waiting documents cannot be claimed."""
 
 from collections.abc import Sequence
 from datetime import timedelta

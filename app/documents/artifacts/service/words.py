@@ -10,7 +10,7 @@ from app.documents.artifacts.queries import texts as queries
 from app.engines.documents.layout import build_virtual_page_words, paginate
 from app.engines.documents.model import Word
 
-MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+MAX_WORDS_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the words in a response, as JSON. The words of the first page are
 always included, then the words of the following pages, up to the first page that does not fit."""
 
@@ -37,7 +37,7 @@ def read_words(
         return {}
     read_page_words = _lay_out_words if flowing else _read_stored_words
     words_by_page: dict[int, orjson.Fragment] = {}
-    remaining_bytes = MAX_RESPONSE_BYTES
+    remaining_bytes = MAX_WORDS_BYTES
     for number, words in read_page_words(artifact_id, pages):
         remaining_bytes -= len(words)
         if remaining_bytes < 0 and words_by_page:
@@ -49,7 +49,7 @@ def read_words(
 def _read_stored_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tuple[int, bytes]]:
     for start in range(0, len(pages), _BATCH_PAGES):
         numbers = [page.number for page in pages[start : start + _BATCH_PAGES]]
-        words_by_page = queries.read_stored_words(artifact_id, numbers, MAX_RESPONSE_BYTES)
+        words_by_page = queries.read_stored_words(artifact_id, numbers, MAX_WORDS_BYTES)
         for number in numbers:
             if number not in words_by_page:
                 return

@@ -20,7 +20,7 @@ import numpy as np
 from app.engines.agreement.coefficients.bootstrap import Statistic
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.units import (
-    Distances,
+    DistanceFunction,
     SquaredCounts,
     compute_mean_distances,
     compute_nominal_distances,
@@ -89,7 +89,9 @@ class _ValueAlpha:
     `compute_distances` returns the distances d between two arrays of category codes.
     """
 
-    def __init__(self, ratings: Ratings, values: Floats, compute_distances: Distances) -> None:
+    def __init__(
+        self, ratings: Ratings, values: Floats, compute_distances: DistanceFunction
+    ) -> None:
         self._document_sums = _sum_observed_disagreement(
             ratings, compute_mean_distances(ratings, compute_distances)
         )
@@ -105,8 +107,8 @@ class IntervalAlpha(_ValueAlpha):
         values = _scale_values(ratings)
 
         def compute_distances(a: Integers, b: Integers) -> Floats:
-            gaps: Floats = (values[a] - values[b]) ** 2
-            return gaps
+            distances: Floats = (values[a] - values[b]) ** 2
+            return distances
 
         super().__init__(ratings, values, compute_distances)
 

@@ -26,9 +26,9 @@ def build_percent_agreement(ratings: Ratings, scale: Scale | None = None) -> Rat
     that some raters did not rate are treated as in Gwet 2014, section 2.5; units with one rater are
     ignored.
     """
-    distances = compute_nominal_distances if scale is None else scale.compute_distances
+    compute_distances = compute_nominal_distances if scale is None else scale.compute_distances
     has_pairs = (ratings.sizes > 1).astype(np.float64)
-    agreement = has_pairs * (1 - compute_mean_distances(ratings, distances))
+    agreement = has_pairs * (1 - compute_mean_distances(ratings, compute_distances))
     return RatioStatistic(sum_by_document(ratings, [agreement, has_pairs]))
 
 
@@ -53,7 +53,7 @@ class ChanceCorrected:
         scale: Scale | None = None,
     ) -> None:
         self._agreement = build_percent_agreement(ratings, scale)
-        # in a unit with m ratings, each rating adds 1/m to its category
+        # In a unit with m ratings, each rating adds 1/m to its category.
         self._squares = SquaredCounts(ratings, 1.0 / ratings.sizes[ratings.units])
         self._units = np.bincount(ratings.documents, minlength=ratings.document_count)
         self._is_gwet = formula == "gwet"

@@ -11,17 +11,18 @@ from app.engines.agreement.metrics import Estimate, EstimateWarning, Level, Metr
 
 MIN_DOCUMENTS = 30
 """The number of documents below which bootstrap intervals are likely to be too narrow."""
-CHANCE_CORRECTED_METRICS = frozenset(
+METRICS_REQUIRING_VARIATION = frozenset(
     (Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KRIPPENDORFF_ALPHA)
 )
+"""The coefficients that are undefined (0/0) if all ratings are equal."""
 
 
 @dataclass(slots=True)
 class EstimatePlan:
     """A coefficient to estimate. If `statistic` is None, the coefficient is undefined.
 
-    The estimate has the `warnings`, and those of its interval, if the coefficient is defined, or
-    else the `undefined_warnings`.
+    The estimate gets the `warnings` and the warnings about its interval if the coefficient is
+    defined, and the `undefined_warnings` otherwise.
     """
 
     metric: Metric
@@ -38,15 +39,15 @@ def compute_estimates(
 ) -> list[Estimate]:
     """Compute the estimates of several coefficients on the same resamples.
 
-    `counts` contains the number of documents in each class. If `resamples` is 0, there are no
-    intervals.
+    `counts` contains the number of documents in each class (see `bootstrap`). If `resamples` is 0,
+    there are no intervals.
     """
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
     values, resampled_values = compute_values(statistics, counts, resamples, seed)
-    rows = iter(zip(values, resampled_values, strict=True))
+    value_pairs = iter(zip(values, resampled_values, strict=True))
     undefined_values = (np.nan, np.empty(0))
     return [
-        _build_estimate(plan, *(undefined_values if plan.statistic is None else next(rows)))
+        _build_estimate(plan, *(undefined_values if plan.statistic is None else next(value_pairs)))
         for plan in plans
     ]
 
@@ -83,7 +84,7 @@ def build_missing_pairs_warning(rater_count: int) -> EstimateWarning:
 
 def build_undefined_warning(metric: Metric) -> EstimateWarning:
     """Return the warning that explains why a coefficient is undefined although ratings exist."""
-    if metric in CHANCE_CORRECTED_METRICS:
+    if metric in METRICS_REQUIRING_VARIATION:
         text = (
             "All ratings are equal, so this coefficient is undefined (0/0): without variation, "
             "agreement cannot be distinguished from chance. Use percent agreement or AC1."
@@ -98,7 +99,7 @@ def list_rating_warnings(
 ) -> list[EstimateWarning]:
     """Return the warnings about equal, missing and excluded ratings."""
     warnings = []
-    if len(np.unique(ratings.codes)) == 1 and metric not in CHANCE_CORRECTED_METRICS:
+    if len(np.unique(ratings.codes)) == 1 and metric not in METRICS_REQUIRING_VARIATION:
         text = "All ratings are equal, so chance alone could explain the agreement."
         warnings.append(EstimateWarning(WarningCode.ONE_CATEGORY, text))
     unit_counts = counts[ratings.documents]

@@ -229,7 +229,7 @@ def _shrink_counts(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def build_value_f1(
     pairs: Iterable[RaterPair], empty_code: int, document_count: int
 ) -> RatioStatistic:
-    """Build the statistic for the F1 score of two raters.
+    """Build the statistic for the F1 score of one or more pairs of raters.
 
     The score is 2 x equal values / (values of `a` + values of `b`), or NaN without values. Unlike
     kappa, F1 ignores units for which both raters found no value. For more than one pair, the

@@ -107,15 +107,15 @@ class UnitizingAlpha:
     """
 
     def __init__(self, marks: MarkSets, documents: Integers) -> None:
-        position = np.searchsorted(documents, marks.pair_documents)
+        pair_positions = np.searchsorted(documents, marks.pair_documents)
         count = len(documents)
         segment_positions = np.searchsorted(documents, marks.segments[0].astype(np.int64))
         categories = marks.segments[2].astype(np.int64)
-        lengths = np.bincount(position, marks.pair_sums[_TEXT_LENGTH], minlength=count)
-        common = np.bincount(position, marks.pair_sums[_COMMON_LENGTH], minlength=count)
-        pairs = np.bincount(position, minlength=count)
-        sizes = (1 + np.sqrt(1 + 8 * pairs)) / 2  # m raters form m(m - 1) / 2 pairs
-        self._totals = lengths / pairs * sizes
+        lengths = np.bincount(pair_positions, marks.pair_sums[_TEXT_LENGTH], minlength=count)
+        common = np.bincount(pair_positions, marks.pair_sums[_COMMON_LENGTH], minlength=count)
+        pair_counts = np.bincount(pair_positions, minlength=count)
+        sizes = (1 + np.sqrt(1 + 8 * pair_counts)) / 2  # m raters form m(m - 1) / 2 pairs
+        self._totals = lengths / pair_counts * sizes
         self._observed = 2 * common / (sizes - 1)
         self._lengths, self._squares = (
             np.array(
@@ -156,7 +156,7 @@ def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None,
     is_alpha = metric == Metric.KRIPPENDORFF_ALPHA
     if is_alpha and not marks.has_lengths and marks.document_count:
         raise ValueError("alpha requires rows with the length of each text")
-    documents, position = np.unique(marks.pair_documents, return_inverse=True)
+    documents, pair_positions = np.unique(marks.pair_documents, return_inverse=True)
     if not len(documents):
         return None, documents
     if is_alpha:
@@ -168,7 +168,7 @@ def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None,
         Metric.F1_OVERLAP: (2 * sums[_OVERLAP_MATCHES], sums[_MARKS]),
         Metric.IOU: (sums[_OVERLAP_SUM], sums[_MARKS] - sums[_OVERLAPPING_PAIRS]),
     }[metric]
-    columns = [np.bincount(position, column) for column in (numerator, denominator)]
+    columns = [np.bincount(pair_positions, column) for column in (numerator, denominator)]
     return RatioStatistic(np.array(columns)), documents
 
 

@@ -72,7 +72,7 @@ class _MarkReader:
     def __init__(self) -> None:
         self._rater_numbers: dict[Any, int] = {}
         self._documents = array("Q")
-        self._current: Hashable = None
+        self._current_document: Hashable = None
         self._length: int | None = None
         self._marks: dict[int, list[Mark]] = {}
         self._pairs = array("i")
@@ -86,9 +86,9 @@ class _MarkReader:
         self, document: Hashable, length: int | None, rater: object, marks: Sequence[Mark]
     ) -> None:
         """Add the marks of one rater; if a rater has several rows, the last row counts."""
-        if document != self._current:
+        if document != self._current_document:
             self._close_document()
-            self._current, self._length = document, length
+            self._current_document, self._length = document, length
             self._has_lengths &= length is not None
         rater_number = self._rater_numbers.setdefault(rater, len(self._rater_numbers))
         self._marks[rater_number] = list(marks)
@@ -97,7 +97,7 @@ class _MarkReader:
         """Close the current document: compute its sums and store them."""
         if not self._marks:
             return
-        self._documents.append(compute_digest(self._current))
+        self._documents.append(compute_digest(self._current_document))
         if len(self._marks) == 1:
             self._single_count += 1
         document_number = len(self._documents) - 1
@@ -139,7 +139,7 @@ class _MarkReader:
         rater_positions = np.empty(len(names), dtype=np.int64)
         for position, name in enumerate(names):
             rater_positions[self._rater_numbers[name]] = position
-        # the resamples must not depend on the order of the documents or rows
+        # The resamples must not depend on the order of the documents or rows.
         order = np.argsort(documents)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))

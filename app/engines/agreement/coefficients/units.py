@@ -7,10 +7,10 @@ from scipy import sparse
 
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 
-Distances = Callable[[Integers, Integers], Floats]
+DistanceFunction = Callable[[Integers, Integers], Floats]
 
 
-def compute_mean_distances(ratings: Ratings, distances: Distances) -> Floats:
+def compute_mean_distances(ratings: Ratings, compute_distances: DistanceFunction) -> Floats:
     """Return, for each unit, the mean distance over its pairs of ratings; 0 if it has no pair."""
     means = np.zeros(ratings.unit_count)
     sizes = ratings.sizes
@@ -21,7 +21,7 @@ def compute_mean_distances(ratings: Ratings, distances: Distances) -> Floats:
         total = np.zeros(len(unit_indexes))
         for left in range(size):
             for right in range(left + 1, size):
-                total += distances(table[:, left], table[:, right])
+                total += compute_distances(table[:, left], table[:, right])
         means[unit_indexes] = total * (2 / (size * (size - 1)))
     return means
 

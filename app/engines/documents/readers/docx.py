@@ -154,7 +154,7 @@ def _find_displayed_ids(part: Part) -> set[str]:
 
 
 def _get_natural_sort_key(name: str) -> list[str]:
-    return [digits.zfill(9) for digits in re.split(r"(\d+)", name)]
+    return [part.zfill(9) for part in re.split(r"(\d+)", name)]
 
 
 class _PartText:

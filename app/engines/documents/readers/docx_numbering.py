@@ -145,7 +145,7 @@ class Numbering:
             levels |= _read_levels(override)
             start = get_value(override, "startOverride")
             if start is not None:
-                starts[_get_index(override)] = read_number(start, 1)
+                starts[_read_level_index(override)] = read_number(start, 1)
         return _List(definition_id, levels, starts)
 
     def _find_list_of_style(self, style_id: str) -> etree._Element | None:
@@ -173,7 +173,7 @@ def _find_level_of_style(used_list: _List, style: str | None) -> int:
 def _read_levels(parent: etree._Element) -> dict[int, _Level]:
     levels = {}
     for element in parent.iterchildren(WORD_NAMESPACE + "lvl"):
-        index = _get_index(element)
+        index = _read_level_index(element)
         levels[index] = _Level(
             start=read_number(get_value(element, "start"), 0),
             number_format=get_value(element, "numFmt") or "decimal",
@@ -186,7 +186,7 @@ def _read_levels(parent: etree._Element) -> dict[int, _Level]:
     return levels
 
 
-def _get_index(element: etree._Element) -> int:
+def _read_level_index(element: etree._Element) -> int:
     return min(read_number(element.get(WORD_NAMESPACE + "ilvl"), 0), _MAX_LEVEL)
 
 

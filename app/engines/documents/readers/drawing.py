@@ -70,10 +70,10 @@ class _PageCanvas:
         for char in text:
             width = count_columns(char) * CELL_WIDTH * self._pixels_per_point
             if count_columns(char) == _WIDE_COLUMNS:
-                edge = 0.1 * width
+                margin = 0.1 * width
                 top = baseline - 0.75 * width
                 self._pen.rectangle(
-                    (left + edge, top, left + width - edge, baseline), outline=_BLACK
+                    (left + margin, top, left + width - margin, baseline), outline=_BLACK
                 )
             elif width:
                 self._pen.text((left, baseline), char, _BLACK, self._monospaced, "ls")

@@ -140,7 +140,7 @@ class _TableState:
     spans: dict[int, int] = field(default_factory=dict)
 
     def start_row(self, start: int) -> None:
-        """Start a new row after `start` text parts."""
+        """Start a new row; `start` is the number of text parts before it."""
         if self.cell_count:  # called at the start and at the end of each row
             self.spans = {
                 column: count - (column >= self.column) for column, count in self.spans.items()

@@ -22,8 +22,8 @@ def read_number(value: str | None, default: int) -> int:
 def format_number(number: int, style: str, *, repeat: bool = False) -> str:
     """Format a number as letters (style `a` or `A`), as a Roman numeral (`i`, `I`) or in digits.
 
-    All other styles give digits, and so do numbers that have no letters or numeral. After `z` comes
-    `aa`. Then comes `ab`, or `bb` if `repeat` is true.
+    Other styles give digits, and so do numbers that are too small or too large for the style. After
+    `z` comes `aa`. Then comes `ab`, or `bb` if `repeat` is true.
     """
     if style in ("a", "A"):
         text = _format_as_letters(number, repeat=repeat)

@@ -179,7 +179,7 @@ def _is_hidden_by_condition(element: etree._Element) -> bool:
 
 
 def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
-    """Yield the rows of a table in order, including rows in groups, but not of nested tables."""
+    """Yield the rows of a table, including rows in groups, but not the rows of nested tables."""
     for child in table:
         if child.tag == odf.TABLE + "table-row":
             yield child

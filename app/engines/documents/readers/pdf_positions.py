@@ -101,7 +101,7 @@ class CharacterPositions:
         return (x0, y0, x1, y1) if x0 <= x1 and y0 <= y1 else None
 
     def get_single_rectangle(self, first: int, end: int) -> Rectangle | None:
-        """Return the rectangle of the characters, or None unless one text object draws them all."""
+        """Return the rectangle of the characters if one text object draws them all, or None."""
         is_single_run = _count_rects(self._handle, first, end - first) == 1
         if not (is_single_run and _get_rect(self._handle, 0, *self._pointers)):
             return None

@@ -205,7 +205,7 @@ class _WordExtractor:
         """Return the word that the characters from `first` to `end` form, rotated upright."""
         width, height = self._size
         font_box = self._get_font_box(first)
-        glyphs = self._get_glyphs(first, end) if self._has_right_to_left else None
+        glyphs = self._build_glyphs(first, end) if self._has_right_to_left else None
         if quarter_turns > 0:
             box = rotate_box(box, -quarter_turns, width, height)
             font_box = rotate_box(font_box, -quarter_turns, width, height)
@@ -256,7 +256,7 @@ class _WordExtractor:
             nearest % 4 if abs(quarter_turns - nearest) * _QUARTER_DEGREES <= _MAX_TILT else OBLIQUE
         )
 
-    def _get_glyphs(self, first: int, end: int) -> list[Glyph]:
+    def _build_glyphs(self, first: int, end: int) -> list[Glyph]:
         """Return the characters of a word; characters at the same position are combined."""
         glyphs: list[Glyph] = []
         for index in range(first, end):

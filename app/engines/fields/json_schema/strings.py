@@ -17,13 +17,13 @@ _SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})"
 _MULTIPLE_OF_4 = "(?:0[48]|[2468][048]|[13579][26])"
 _LEAP_YEAR = f"(?:[0-9]{{2}}{_MULTIPLE_OF_4}|{_MULTIPLE_OF_4}00)"
-_DAY = (
+_DATE = (
     f"(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
     f"|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}-02-29)"
 )
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{6})?"
-_TIME_PATTERNS = {"date": f"^{_DAY}$", "time": f"^{_TIME}$", "datetime": f"^{_DAY}T{_TIME}Z$"}
+_TIME_PATTERNS = {"date": f"^{_DATE}$", "time": f"^{_TIME}$", "datetime": f"^{_DATE}T{_TIME}Z$"}
 
 _HEX = "[0-9a-f]{1,4}"
 _IPV6 = "|".join(
@@ -34,13 +34,13 @@ _IPV6 = "|".join(
         f":(?:(?::{_HEX}){{1,7}}|:)",
     ]
 )
-_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_DNS_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 _CHARS = "A-Za-z0-9" + "".join(f"\\{char}" if char in "[]-^\\" else char for char in UNQUOTED_CHARS)
-_QUERY, _PATH = _CHARS.replace("#", ""), _CHARS.replace("#", "").replace("?", "")
+_QUERY_CHARS, _PATH_CHARS = _CHARS.replace("#", ""), _CHARS.replace("#", "").replace("?", "")
 _URL = (
-    rf"^(?:https?|ftp)://(?:{_LABEL}(?:\.{_LABEL})*\.?|\[(?:{_IPV6})\])(?::{_PORT})?"
-    rf"(?:/[{_PATH}]*)?(?:\?[{_QUERY}]+)?(?:#[{_CHARS}]+)?$"
+    rf"^(?:https?|ftp)://(?:{_DNS_LABEL}(?:\.{_DNS_LABEL})*\.?|\[(?:{_IPV6})\])(?::{_PORT})?"
+    rf"(?:/[{_PATH_CHARS}]*)?(?:\?[{_QUERY_CHARS}]+)?(?:#[{_CHARS}]+)?$"
 )
 _HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST_CHARS}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
 

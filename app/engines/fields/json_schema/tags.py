@@ -167,7 +167,7 @@ def _build_field_schema(name: str, field: Field) -> Schema:
 
 
 def _select_shared_definitions(definitions: Schema) -> Schema:
-    """Select the shared definitions that are referenced directly or indirectly."""
+    """Select the shared definitions to which the schema refers, directly or indirectly."""
     referenced_names = set(_list_references([definitions, _EVIDENCE]))
     for name in [*referenced_names]:
         referenced_names |= set(_list_references(SHARED_DEFINITIONS[name]))

@@ -11,7 +11,7 @@ from typing import cast
 
 from app.engines.fields.model import Field, Normalizer
 
-_MODULES = {
+_MODULE_BY_TYPE = {
     "text": "texts",
     "span": "texts",
     "region": "texts",
@@ -38,5 +38,5 @@ def get_normalizer(field: Field) -> Normalizer:
 
     The function is idempotent. It raises ValueProblem for an invalid value.
     """
-    module = importlib.import_module(f"{__name__}.{_MODULES[field['type']]}")
+    module = importlib.import_module(f"{__name__}.{_MODULE_BY_TYPE[field['type']]}")
     return cast("Normalizer", module.build_normalizer(field))

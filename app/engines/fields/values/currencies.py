@@ -18,7 +18,7 @@ CODES |= frozenset(_DATA["withdrawn"])
 # The first code is the default meaning of the sign (CLDR's English usage).
 _SIGNS: dict[str, list[str]] = _DATA["signs"]
 SIGNS: frozenset[str] = frozenset(_SIGNS)
-# Signs that several currencies share, and that usually mean none of these in particular.
+# Signs that several currencies share, and that have no usual currency.
 _AMBIGUOUS_SIGNS: frozenset[str] = frozenset(_DATA["shared_signs"])
 # The number of decimals of each currency that does not have two, from ISO 4217 table A.1. CLDR has
 # other numbers.

@@ -39,7 +39,7 @@ def build_normalizer(field: Field) -> Normalizer:
     low, high = get_range(field, parse_decimal)
 
     def normalize(value: object) -> JsonValue:
-        number, token = _split_amount(value)
+        number, token = _parse_amount(value)
         currency = (
             parse_currency(token, allowed_currencies)
             if token
@@ -52,8 +52,8 @@ def build_normalizer(field: Field) -> Normalizer:
     return normalize
 
 
-def _split_amount(value: object) -> tuple[Decimal, str]:
-    """Return the number and the currency code or sign, which is empty if there is none."""
+def _parse_amount(value: object) -> tuple[Decimal, str]:
+    """Parse an amount; return its number, and its currency code or sign or an empty string."""
     if isinstance(value, dict):
         return _parse_object(value)
     if isinstance(value, str):

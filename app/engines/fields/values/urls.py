@@ -15,7 +15,7 @@ MAX_URL_CHARS = 2048
 MAX_HOST_CHARS = 253  # RFC 1035
 _UNSAFE_CHARS = re.compile(r"[\s\x00-\x1f\x7f\\<>\"^`{|}]")
 _URL_WITHOUT_SCHEME = re.compile(r"(?:www\.)?[^\s/:?#@]+\.[^\s/:?#@.]{2,}(?:[:/?#].*)?")
-_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_DNS_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 UNQUOTED_CHARS = "/%:@!$&'()*+,;=~-._?#[]"
 _NOT_A_URL = "is not a web address (http, https or ftp)"
 
@@ -66,6 +66,6 @@ def _parse_host(host: str) -> str:
         raise ValueProblem(_NOT_A_URL) from None
     host = host.lower()
     labels = host.removesuffix(".").split(".")
-    if len(host) > MAX_HOST_CHARS or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(host) > MAX_HOST_CHARS or not all(_DNS_LABEL.fullmatch(label) for label in labels):
         raise ValueProblem(_NOT_A_URL)
     return host

@@ -58,7 +58,7 @@ def _merge_branches(node: Node, branches: list[Node], collector: WarningCollecto
 
 
 def _merge_objects(node: Node, branches: list[Node], collector: WarningCollector) -> None:
-    """Merge objects: combine their properties, and require what every alternative requires."""
+    """Merge objects: combine all properties, and require those that every alternative requires."""
     node.types = {"object"}
     required: set[str] | None = None
     for branch in branches:

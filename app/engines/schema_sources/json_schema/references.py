@@ -18,7 +18,7 @@ class References:
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
-        self._base = _get_identifier(root)
+        self._base = _find_base_address(root)
         self._resources: dict[str, Mapping[str, Any]] | None = None
         self._anchors: dict[str, Mapping[str, Any]] = {}
 
@@ -88,7 +88,7 @@ class References:
                 resources.setdefault(_join_address(self._base, value), node)
 
 
-def _get_identifier(node: Mapping[str, Any]) -> str:
+def _find_base_address(node: Mapping[str, Any]) -> str:
     for name in _ID_KEYWORDS:
         value = node.get(name)
         if isinstance(value, str) and not value.startswith("#"):

@@ -9,7 +9,7 @@ from app.engines.schema_sources.json_schema.nodes import Node
 from app.engines.schema_sources.model import WarningCollector
 from app.engines.schema_sources.texts import to_line
 
-_FORMATS = {
+_TYPE_BY_FORMAT = {
     "date": "date",
     "date-time": "datetime",
     "time": "time",
@@ -166,8 +166,8 @@ def _convert_string(node: Node, collector: WarningCollector) -> dict[str, Any]:
     format_ = node.pop_keyword("format")
     if isinstance(format_, str):
         identifier = format_.lower().replace("-", "_")
-        if format_ in _FORMATS:
-            field_type = _FORMATS[format_]
+        if format_ in _TYPE_BY_FORMAT:
+            field_type = _TYPE_BY_FORMAT[format_]
         elif identifier in MODULE_BY_FORMAT:
             constraints["formats"] = [identifier]
         else:

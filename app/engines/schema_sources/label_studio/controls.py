@@ -13,12 +13,12 @@ _MAX_PATH_CHARS = 2 * MAX_LABEL_CHARS
 
 
 def add_choices(control: Control) -> None:
-    """Add a choice field for choices, or a text field if they have no options or too many."""
+    """Add a choice field for choices, or a text field if there are no options or too many."""
     _add_choice_field(control, multiple=control.get("choice") == "multiple")
 
 
 def add_taxonomy(control: Control) -> None:
-    """Add a field like `add_choices`; the paths in the tree of the taxonomy become options."""
+    """Add a field in the same way as `add_choices`; the paths in the taxonomy become options."""
     if control.get("maxUsages") not in ("", "1"):
         control.add_warning(MAXIMUM_LEFT_OUT_MESSAGE)
     _add_choice_field(control, multiple=control.get("maxUsages") != "1")
@@ -90,16 +90,16 @@ def _add_limited_field(control: Control, field_type: str, low: object, high: obj
 
 def _add_choice_field(control: Control, *, multiple: bool) -> None:
     options, hint_text = _read_options(control, multiple=multiple)
-    come_with_task = control.get("value").startswith("$")
+    has_task_options = control.get("value").startswith("$")
     if not options:
-        reason = "The options come with each task" if come_with_task else "There are no options"
+        reason = "The options come with each task" if has_task_options else "There are no options"
         control.add_warning(f"{reason}: the field takes text.")
         control.add_field("text", multiple=multiple, description=hint_text)
     elif len(options) > MAX_OPTIONS:
         control.add_warning(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
         control.add_field("text", multiple=multiple, description=hint_text)
     else:
-        if come_with_task:
+        if has_task_options:
             control.add_warning("The options that come with each task were left out.")
         control.add_field("choice", multiple=multiple, options=options, description=hint_text)
 
@@ -138,7 +138,7 @@ def _warn_about_option_rules(control: Control, option: Element, *, multiple: boo
 
 
 def _list_paths(
-    element: Element, values: str, labels: str, separator: str
+    element: Element, value_prefix: str, label_prefix: str, separator: str
 ) -> Iterator[tuple[str, str, Element]]:
     """Yield the value, label and element of each choice below `element`.
 
@@ -146,11 +146,12 @@ def _list_paths(
     """
     for child in element:
         if child.tag != "Choice":
-            yield from _list_paths(child, values, labels, separator)
+            yield from _list_paths(child, value_prefix, label_prefix, separator)
             continue
         label = child.get("value") or child.get("alias") or ""
         value = child.get("alias") or label
         # Truncate early, because all nested choices repeat the prefix.
-        value, label = (values + value)[:_MAX_PATH_CHARS], (labels + label)[:_MAX_PATH_CHARS]
+        value = (value_prefix + value)[:_MAX_PATH_CHARS]
+        label = (label_prefix + label)[:_MAX_PATH_CHARS]
         yield value, label, child
         yield from _list_paths(child, value + separator, label + separator, separator)

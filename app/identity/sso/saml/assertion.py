@@ -30,7 +30,7 @@ _MAX_VALUE_LENGTH = 300
 
 Longer attribute values are ignored. A longer name identifier is refused.
 """
-_CONDITIONS = frozenset(
+_KNOWN_CONDITIONS = frozenset(
     build_tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
 
@@ -197,7 +197,7 @@ def _get_conditions_expiry(assertion: etree._Element, expected: ExpectedValues) 
     end = read_time(conditions, "NotOnOrAfter")
     if not _is_within(read_time(conditions, "NotBefore"), end, expected.now):
         raise ResponseRefused("the assertion is not valid at this time")
-    if any(condition.tag not in _CONDITIONS for condition in conditions):
+    if any(condition.tag not in _KNOWN_CONDITIONS for condition in conditions):
         raise ResponseRefused("it has an unknown condition")
     restrictions = find_children(conditions, ASSERTION, "AudienceRestriction")
     for restriction in restrictions:

@@ -158,7 +158,7 @@ def _parse_certificate(text: str) -> str | None:
 
 
 def build(*, entity_id: str, acs_url: str) -> bytes:
-    """Build the XML document that an administrator registers with the identity provider."""
+    """Build this service's metadata (XML), which an administrator registers with the provider."""
     root = etree.Element(
         build_tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
     )

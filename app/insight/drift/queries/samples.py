@@ -91,7 +91,7 @@ _DOCUMENTS = tenancy.build_text(
     decided_at=DateTime(timezone=True),
     values=JSONB(),
 )
-_LAST_ID = UUID(int=2**128 - 1)
+_MAX_ID = UUID(int=2**128 - 1)
 
 DocumentTagSets = list[SampledTagSet]
 """The accepted tag sets of one document: merges before other tag sets, and newest first."""
@@ -106,7 +106,7 @@ def iterate_documents(
     tag sets: only those that were accepted in the period and whose source is not `model`. Documents
     are ordered by the decision time of their first tag set.
     """
-    before_time, before_id, remaining = end, _LAST_ID, limit
+    before_time, before_id, remaining = end, _MAX_ID, limit
     while remaining > 0:
         values: dict[str, Any] = {
             "schema_id": schema_id,
@@ -128,7 +128,7 @@ def iterate_documents(
 
 
 class DecisionCount(NamedTuple):
-    """The number of review decisions of one type on the tag sets of one labeler, or of none."""
+    """The number of review decisions of one type on tag sets of one labeler, or of no labeler."""
 
     labeler_id: UUID | None
     kind: str

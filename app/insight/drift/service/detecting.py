@@ -36,15 +36,15 @@ def detect(job: Job, detection_id: UUID) -> None:
     periods = DetectionPeriods(*(getattr(detection, name) for name in DetectionPeriods._fields))
     job.checkpoint()
     detection_data = _read_detection_data(job, schema_id, periods)
-    pairs: dict[str, ShiftPeriods] = {}
+    pairs_by_key: dict[str, ShiftPeriods] = {}
 
     def iterate_hypotheses() -> Iterator[Hypothesis]:
         for pair, hypothesis in iterate_comparisons(detection_data):
-            pairs[hypothesis.key] = pair
+            pairs_by_key[hypothesis.key] = pair
             yield hypothesis
 
     comparisons = find_drift(iterate_hypotheses(), THRESHOLDS)
-    compared_pairs = [(pairs[comparison.key], comparison) for comparison in comparisons]
+    compared_pairs = [(pairs_by_key[comparison.key], comparison) for comparison in comparisons]
     _complete(job, detection_id, detection_data, compared_pairs)
 
 

@@ -51,7 +51,7 @@ def _list_report_ids(detection_id: UUID) -> list[UUID]:
 def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftReport:
     """Return a report, locked if `lock` is set.
 
-    Raises 404 if the report does not exist, or if the caller may not see its labeler.
+    Raises 404 if the report does not exist, or is about a labeler whom the caller may not see.
     """
     report = errors.require_found(records.find(DriftReport, report_id, lock=lock))
     if report.labeler_id is not None and not get_visibility(caller).has_labeler(report.labeler_id):

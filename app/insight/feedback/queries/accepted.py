@@ -22,15 +22,15 @@ MAX_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the tags that one query reads: the first and the current tags of
 each tag set. A larger tag set gets no automatic feedback."""
 
-_initial = aliased(TagSetRevision)
+_initial_revision = aliased(TagSetRevision)
 
 # Only revisions created by a save store the size of their tags.
 _SIZE = TagSet.tags_bytes + func.coalesce(
-    _initial.tags_bytes, func.octet_length(cast(_initial.tags, Text))
+    _initial_revision.tags_bytes, func.octet_length(cast(_initial_revision.tags, Text))
 )
 # A copy of another labeler's tag set is excluded, because it began with that labeler's work.
 _STARTED_FROM_PREDICTION = ~func.jsonb_path_exists(
-    _initial.tags, cast(literal('$[*] ? (@.source != "model")'), JSONPATH)
+    _initial_revision.tags, cast(literal('$[*] ? (@.source != "model")'), JSONPATH)
 )
 
 
@@ -65,7 +65,7 @@ def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[EligibleTagSet]]:
-    """Yield the eligible tag sets among these ids, in chunks of at most `MAX_BYTES`."""
+    """Yield the eligible tag sets among these ids, in chunks with at most `MAX_BYTES` of tags."""
     rows = db.session().execute(
         _filter_eligible(select(TagSet.id, _SIZE.label("size")), tag_set_ids)
     )
@@ -79,7 +79,7 @@ def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[EligibleTagSet]:
         TagSet,
         model=func.coalesce(TagSet.prediction_model_version, "unknown"),
         is_checked=build_checked_condition(),
-        initial_tags=_initial.tags,
+        initial_tags=_initial_revision.tags,
     )
     rows = db.session().execute(_filter_eligible(select(*columns), tag_set_ids))
     return [EligibleTagSet._make(row) for row in rows]
@@ -92,8 +92,8 @@ def _filter_eligible(
     return (
         statement.select_from(TagSet)
         .join(
-            _initial,
-            and_(build_join(_initial.tag_set_id, TagSet), _initial.number == 1),
+            _initial_revision,
+            and_(build_join(_initial_revision.tag_set_id, TagSet), _initial_revision.number == 1),
         )
         .where(
             build_id_condition(TagSet.id, tag_set_ids),

@@ -40,7 +40,7 @@ def list_models_with_feedback(schema_id: UUID | None) -> list[ModelWithFeedback]
         .having(func.sum(cells.c.n) > 0)
         .subquery()
     )
-    # The index ends with the day, so the first and the last day of a model are two look-ups.
+    # The day is the last index column, so an index lookup finds the first or last day of a model.
     days = lateral(
         select(
             func.min(PredictionFeedback.day).label("first_day"),

@@ -81,7 +81,7 @@ def sum_outcomes(
     cells = counters.select_cells(OUTCOMES, facet_names, criteria.build_where(), span=span)
     columns: list[ColumnElement[Any]] = [cells.c[name] for name in group_by]
     if interval is not None:
-        # The cells of a period are months or days.
+        # Some cells are days. For the interval `month`, their names are cut to months.
         columns.append(func.left(cells.c.day, BUCKET_LENGTHS[interval]).label("bucket"))
     return _build_rows(db.session().execute(_build_sum(cells, columns)), len(columns))
 

@@ -49,9 +49,10 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
 
 
 def _insert_chunk(tag_sets: Sequence[EligibleTagSet]) -> None:
-    recording.delete_reported_feedback([(row.artifact_id, _get_model(row)) for row in tag_sets])
-    for row in tag_sets:
-        recording.insert_feedback(list(_build_rows(row)))
+    documents = [(tag_set.artifact_id, _get_model(tag_set)) for tag_set in tag_sets]
+    recording.delete_reported_feedback(documents)
+    for tag_set in tag_sets:
+        recording.insert_feedback(list(_build_rows(tag_set)))
 
 
 def rebuild(checkpoint: Checkpoint) -> int:
@@ -69,30 +70,32 @@ def rebuild(checkpoint: Checkpoint) -> int:
     return rebuilt_count
 
 
-def _get_model(row: EligibleTagSet) -> str:
-    return row.model[:MAX_MODEL_LENGTH]
+def _get_model(tag_set: EligibleTagSet) -> str:
+    return tag_set.model[:MAX_MODEL_LENGTH]
 
 
-def _build_rows(row: EligibleTagSet) -> Iterator[dict[str, Any]]:
-    shapes = rules.get_version_rules(row.schema_version_id).shapes
-    compared_values = list(compare_tags(row.initial_tags, row.tags, shapes))
+def _build_rows(tag_set: EligibleTagSet) -> Iterator[dict[str, Any]]:
+    shapes = rules.get_version_rules(tag_set.schema_version_id).shapes
+    compared_values = list(compare_tags(tag_set.initial_tags, tag_set.tags, shapes))
     now = db.utc_now()
     for position, (value, feedback_id) in enumerate(
         zip(compared_values, generate_ids(len(compared_values)), strict=True)
     ):
         yield {
             "id": feedback_id,
-            "artifact_id": row.artifact_id,
-            "schema_id": row.schema_id,
+            "artifact_id": tag_set.artifact_id,
+            "schema_id": tag_set.schema_id,
             "field": value.field,
             "row": value.row,
-            "model": _get_model(row),
+            "model": _get_model(tag_set),
             "outcome": value.outcome.value,
-            **build_confidence_columns(value.confidence, value.outcome, is_counted=row.is_checked),
-            "tag_set_id": row.id,
-            "labeler_id": row.labeler_id,
-            "day": row.decided_at.date(),
-            "accepted_revision": row.revision,
+            **build_confidence_columns(
+                value.confidence, value.outcome, is_counted=tag_set.is_checked
+            ),
+            "tag_set_id": tag_set.id,
+            "labeler_id": tag_set.labeler_id,
+            "day": tag_set.decided_at.date(),
+            "accepted_revision": tag_set.revision,
             "position": position,
             "created_at": now,
         }

@@ -83,7 +83,7 @@ def _pair_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
 
 
 def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
-    by_model: dict[tuple[str, str], dict[str, Outcomes]] = defaultdict(dict)
+    months_by_model: dict[tuple[str, str], dict[str, Outcomes]] = defaultdict(dict)
     # The criteria may also match a listed model in another listed schema. Its outcomes there are
     # not used.
     criteria = SummaryCriteria(
@@ -92,13 +92,13 @@ def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
     )
     rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
     for (schema, model, month), outcomes in rows:
-        by_model[schema, model][month] = outcomes
+        months_by_model[schema, model][month] = outcomes
     comparable_models = [item for item in listed_models if item.other_model is not None]
     omitted_models = set(comparable_models[MAX_COMPARISONS:])
     return [
         _build_item(
             item,
-            by_model[str(item.feedback_model.schema_id), item.feedback_model.model],
+            months_by_model[str(item.feedback_model.schema_id), item.feedback_model.model],
             is_omitted=item in omitted_models,
         )
         for item in listed_models

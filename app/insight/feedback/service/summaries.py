@@ -187,11 +187,11 @@ def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
     The threshold is None if no threshold reaches the target precision.
     """
     bins = merge_bins(counts)
-    by_number: dict[int, tuple[int, int]] = {}
+    totals_by_bin: dict[int, tuple[int, int]] = {}
     for number, count, correct, _ in counts:
-        totals = by_number.get(number, (0, 0))
-        by_number[number] = (totals[0] + count, totals[1] + correct)
-    threshold = recommend_threshold(by_number, target)
+        totals = totals_by_bin.get(number, (0, 0))
+        totals_by_bin[number] = (totals[0] + count, totals[1] + correct)
+    threshold = recommend_threshold(totals_by_bin, target)
     shown_bins = []
     for merged_bin in bins:
         low, high = compute_wilson_interval(merged_bin.correct, merged_bin.count) or (None, None)

@@ -23,8 +23,8 @@ _NAMES = ", ".join(COUNTERS)
 SUM_COLUMNS = ", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)
 
 
-def _match(left: str, right: str, key: str) -> str:
-    """Return the SQL condition that two rows have the same key."""
+def _match_keys(left: str, right: str, key: str) -> str:
+    """Build the SQL condition that the rows `left` and `right` have equal key columns."""
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in key.split(", "))
 
 
@@ -40,7 +40,7 @@ def build_repair(table: str, key: str, counted: str, condition: str) -> TextClau
         WITH counted AS ({counted}), wrong AS (
             DELETE FROM {table} stored
             WHERE {condition}
-              AND NOT EXISTS (SELECT FROM counted WHERE {_match("counted", "stored", key)})
+              AND NOT EXISTS (SELECT FROM counted WHERE {_match_keys("counted", "stored", key)})
             RETURNING 1
         ), corrected AS (
             INSERT INTO {table} AS stored (organization_id, {key}, {_NAMES})
@@ -57,7 +57,7 @@ def build_repair(table: str, key: str, counted: str, condition: str) -> TextClau
 
 
 # Inserts a row for each new document, locks the rows of the other documents in the order of their
-# ids, and returns the latest contributions of all.
+# ids, and returns the stored contributions of all these documents.
 _LOCK_DOCUMENTS = tenancy.build_text(
     """
     INSERT INTO quality_documents (organization_id, artifact_id, contributions)
@@ -100,7 +100,7 @@ _DELETE_EMPTY = tenancy.build_text(
     f"""
     DELETE FROM quality_cells cell
     USING ({_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
-    WHERE cell.organization_id = :organization_id AND {_match("cell", "delta", _KEY)}
+    WHERE cell.organization_id = :organization_id AND {_match_keys("cell", "delta", _KEY)}
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )

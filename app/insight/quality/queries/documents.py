@@ -24,7 +24,7 @@ MAX_BYTES = 32 * 1024 * 1024
 """The maximum size in bytes of a document's tags, in all revisions except saves. The tags of a
 larger document are not compared."""
 # With `!=`, PostgreSQL could read the partial index of all revisions that are not saves. If the
-# organization is newer than the statistics, PostgreSQL would read this index for each tag set.
+# organization is newer than its statistics, PostgreSQL would read this index for each tag set.
 _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
 _SUBMISSION_KINDS = ("submit", "import")
 

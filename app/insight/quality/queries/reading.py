@@ -182,7 +182,7 @@ def list_people(request: PageRequest, cell_filter: CellFilter) -> Page:
 
 # psycopg2 sends lists of ids as text arrays.
 _IDS: object = any_(cast(bindparam("ids", type_=ARRAY(Text())), ARRAY(Uuid())))
-_CURRENT_FIELDS = Prepared.from_select(
+_CURRENT_SCHEMAS = Prepared.from_select(
     "quality_current_fields",
     select(ArtifactSchema.id, ArtifactSchema.name, SchemaVersion.fields)
     .join(SchemaVersion, build_join(ArtifactSchema.current_version_id, SchemaVersion))
@@ -192,7 +192,7 @@ _CURRENT_FIELDS = Prepared.from_select(
 )
 
 
-def get_current_fields(schema_ids: Sequence[UUID]) -> dict[UUID, tuple[str, list[Any]]]:
+def get_current_schemas(schema_ids: Sequence[UUID]) -> dict[UUID, tuple[str, list[Any]]]:
     """Return the name and the current fields of each schema, by schema id.
 
     Schemas without a current version are left out.
@@ -200,5 +200,5 @@ def get_current_fields(schema_ids: Sequence[UUID]) -> dict[UUID, tuple[str, list
     if not schema_ids:
         return {}
     organization_id = str(tenancy.current_organization_id())
-    rows = _CURRENT_FIELDS.all(organization_id, list(map(str, schema_ids)))
+    rows = _CURRENT_SCHEMAS.all(organization_id, list(map(str, schema_ids)))
     return {row.id: (row.name, row.fields) for row in rows}

@@ -26,7 +26,7 @@ _REPAIR = build_repair(
     """,  # noqa: S608 - consists of constants
     "organization_id = :organization_id",
 )
-_FIND_STATE = Prepared(
+_HAS_COMPLETE_SUMS = Prepared(
     "quality_sums_complete",
     "uuid",
     "SELECT FROM quality_states WHERE organization_id = $1 AND summed_at IS NOT NULL",
@@ -40,7 +40,7 @@ def are_complete() -> bool:
     organization_id = tenancy.current_organization_id()
     if organization_id in _complete_organization_ids:
         return True
-    if not _FIND_STATE.execute(str(organization_id)):
+    if not _HAS_COMPLETE_SUMS.execute(str(organization_id)):
         return False
     _complete_organization_ids.add(organization_id)
     return True

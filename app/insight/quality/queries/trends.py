@@ -91,7 +91,7 @@ def sum_by_bucket(
         teams = cell_filter.teams
         values.append(None if teams is None else list(map(str, teams)))
     has_fixed_length = step is not None
-    query = _get_query(
+    query = _build_query(
         group_by, tuple(cases), tuple(sums), limit, has_fixed_length=has_fixed_length
     )
     return [
@@ -112,7 +112,7 @@ def sum_by_position(
 
 
 @cache
-def _get_query(
+def _build_query(
     group_by: str | None,
     cases: tuple[str, ...],
     other_counters: tuple[str, ...],
@@ -174,7 +174,7 @@ def _build_key(group_by: str | None, cells: Subquery) -> ColumnElement[str]:
 
 
 def _build_position(cells: Subquery, *, has_fixed_length: bool) -> ColumnElement[int]:
-    """Return the position of the bucket that contains a cell's day."""
+    """Build the SQL expression for the position of the bucket that contains a cell's day."""
     if not has_fixed_length:
         return func.width_bucket(cells.c.day, _STARTS) - 1
     days = cells.c.day.op("-", return_type=Integer())(_ORIGIN)

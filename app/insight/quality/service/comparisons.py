@@ -20,7 +20,7 @@ _PAIR_SIZE = 2
 
 
 def _find_common_shapes(tag_sets: Iterable[TagSetHistory]) -> dict[str, Shape]:
-    """Return the fields that are the same in the schema versions of all tag sets."""
+    """Return the shapes that are equal in the schema versions of all tag sets, by field name."""
     version_ids = {tag_set.schema_version_id for tag_set in tag_sets}
     first, *other_shapes = [rules.get_version_rules(key).shapes for key in version_ids]
     return {

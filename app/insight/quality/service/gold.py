@@ -61,7 +61,7 @@ def limit_to_visible_weeks(
 def sum_large_samples(groups: Sequence[TrendGroup]) -> dict[int, tuple[int, ...]]:
     """Sum the buckets of several groups, and leave out buckets with fewer than `MIN_CASES` cases.
 
-    If the sum included these buckets, its difference from the groups would reveal their values.
+    Otherwise, subtracting the visible buckets from the sum would reveal the hidden buckets.
     """
     large_samples = [
         (position, counts)

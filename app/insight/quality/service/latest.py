@@ -114,32 +114,32 @@ def get_field_metrics(
     each type that it had. Raises 404 for an unknown schema; 400 for an invalid period.
     """
     period = get_period(caller, first, end)
-    current_fields = {} if schema_id is None else _get_current_fields(schema_id)
+    current_schemas = {} if schema_id is None else _get_current_schema(schema_id)
     cell_filter = CellFilter(CellSubject.FIELD, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_field(cell_filter)
     shown_rows = rows[: reading.MAX_ROWS]
     if schema_id is None:
-        current_fields = reading.get_current_fields(list({row.schema_id for row in shown_rows}))
-    field_types = get_current_types(current_fields)
+        current_schemas = reading.get_current_schemas(list({row.schema_id for row in shown_rows}))
+    field_types = get_current_types(current_schemas)
     fields, warnings = split_rows_by_type(shown_rows, field_types)
     accuracy = _get_model_accuracy(period, schema_id)
     return {
         **build_period_response(period),
-        "fields": [_build_field(row, current_fields, field_types, accuracy) for row in fields],
+        "fields": [_build_field(row, current_schemas, field_types, accuracy) for row in fields],
         "warnings": warnings,
         "truncated": len(rows) > reading.MAX_ROWS,
     }
 
 
-def _get_current_fields(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
+def _get_current_schema(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
     """Return the name and the current fields of a schema, by schema id.
 
     The result is empty if the schema has no current version. Raises 404 if it does not exist.
     """
-    current_fields = reading.get_current_fields([schema_id])
-    if not current_fields:
+    current_schemas = reading.get_current_schemas([schema_id])
+    if not current_schemas:
         schemas.check_exists(schema_id)
-    return current_fields
+    return current_schemas
 
 
 def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UUID, str], Rate]:
@@ -152,12 +152,12 @@ def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UU
 
 
 def get_current_types(
-    current_fields: Mapping[UUID, tuple[str, list[Any]]],
+    current_schemas: Mapping[UUID, tuple[str, list[Any]]],
 ) -> dict[tuple[UUID, str], str]:
     """Return the current type of each field, by schema and name."""
     return {
         (key, name): shape.field_type
-        for key, (_, fields) in current_fields.items()
+        for key, (_, fields) in current_schemas.items()
         for name, shape in build_shapes(fields).items()
     }
 
@@ -186,12 +186,12 @@ def split_rows_by_type(
 
 def _build_field(
     row: FieldRow,
-    current_fields: Mapping[UUID, tuple[str, list[Any]]],
+    current_schemas: Mapping[UUID, tuple[str, list[Any]]],
     field_types: Mapping[tuple[UUID, str], str],
     accuracy: Mapping[tuple[UUID, str], Rate],
 ) -> dict[str, Any]:
     counts = row._asdict()
-    name = current_fields[row.schema_id][0] if row.schema_id in current_fields else ""
+    name = current_schemas[row.schema_id][0] if row.schema_id in current_schemas else ""
     return {
         "schema": {"id": row.schema_id, "name": name},
         "field": row.field,

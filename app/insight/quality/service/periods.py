@@ -21,10 +21,8 @@ def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
     """Return the period of a request; by default the last 30 days, including today.
 
     If `end` is None, the period ends with today, or has 30 days if `first` is in the future. If
-    `first` is None, the period has 30 days.
-
-    Raises 400 for `to` if the period is empty, and for `from` if it is longer than `MAX_DAYS` or
-    begins after `_MAX_FIRST_DAY`.
+    `first` is None, the period has 30 days. Raises 400 for `to` if the period is empty, and for
+    `from` if the period is longer than `MAX_DAYS` or begins after `_MAX_FIRST_DAY`.
     """
     zone = caller.org.settings.get("time_zone") or organizations.DEFAULT_TIME_ZONE
     if first is not None and first > _MAX_FIRST_DAY:

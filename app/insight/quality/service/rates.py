@@ -82,7 +82,7 @@ def _compute_throughput(counts: Mapping[str, int]) -> Rate:
     return Rate(float(submissions), None, None, submissions)
 
 
-def _compute_seconds(counts: Mapping[str, int]) -> Rate:
+def _compute_mean_seconds(counts: Mapping[str, int]) -> Rate:
     timed_count = counts["timed"]
     mean = counts["seconds"] / timed_count if timed_count else None
     return Rate(mean, None, None, timed_count)
@@ -125,7 +125,7 @@ METRICS: Mapping[str, QualityMetric] = {
     ),
     "seconds_spent": QualityMetric(
         "Time per tag set",
-        _compute_seconds,
+        _compute_mean_seconds,
         ("timed",),
         applies_to_fields=False,
         sums=("seconds",),

@@ -104,7 +104,7 @@ def _limit_to_current_types(cell_filter: CellFilter) -> tuple[CellFilter, list[d
     """Return the filter, limited to the current field types, and warnings about omitted metrics."""
     if cell_filter.subject is not CellSubject.FIELD or cell_filter.schema_id is None:
         return cell_filter, []
-    field_types = get_current_types(reading.get_current_fields([cell_filter.schema_id]))
+    field_types = get_current_types(reading.get_current_schemas([cell_filter.schema_id]))
     rows = reading.sum_by_field(cell_filter)[: reading.MAX_ROWS]
     _, warnings = split_rows_by_type(rows, field_types)
     type_by_name = {name: field_type for (_, name), field_type in field_types.items()}

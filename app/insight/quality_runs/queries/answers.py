@@ -65,7 +65,7 @@ _TAG_SET_COUNTS = tenancy.build_text(
 
 
 class Answer(NamedTuple):
-    """The tags that one labeler submitted for a document, or its accepted tags.
+    """The tags that one labeler submitted for a document, or the document's accepted tags.
 
     `labeler_id` is empty for accepted tags.
     """
@@ -105,8 +105,8 @@ class AnswerSnapshot:
     def iterate_documents(self) -> Iterator[DocumentAnswers]:
         """Yield all documents with answers or an accepted tag set, in the order of their ids."""
         tenancy.send_scope(self._connection)
-        rows = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
-        with rows.execute(_ANSWERS, self._values) as result:
+        connection = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
+        with connection.execute(_ANSWERS, self._values) as result:
             for artifact_id, group in groupby(result, key=attrgetter("artifact_id")):
                 yield _build_document(artifact_id, list(group))
 

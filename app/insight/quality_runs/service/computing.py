@@ -146,7 +146,7 @@ class _Computation:
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
         self._add_result(plan, measure(ratings, metric, seed=self._seed))
-        if self._has_room_for_pairs(plan, metric, ratings):
+        if self._should_compute_pairs(plan, metric, ratings):
             resamples = choose_resample_count(len(ratings.raters))
             self._add_pairs(
                 plan,
@@ -155,14 +155,14 @@ class _Computation:
 
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
         self._add_result(plan, measure_marks(marks, metric, seed=self._seed))
-        if self._has_room_for_pairs(plan, metric, marks):
+        if self._should_compute_pairs(plan, metric, marks):
             resamples = choose_resample_count(len(marks.raters))
             self._add_pairs(
                 plan,
                 measure_mark_pairs(marks, metric, resamples=resamples, seed=self._seed),
             )
 
-    def _has_room_for_pairs(
+    def _should_compute_pairs(
         self, plan: FieldPlan, metric: Metric, data: Ratings | MarkSets
     ) -> bool:
         """Return whether to compute the pairs of labelers; add a warning if there are too many."""

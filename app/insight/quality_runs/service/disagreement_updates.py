@@ -32,14 +32,14 @@ def update(artifact_ids: Sequence[UUID]) -> None:
     """Update the disagreements on these documents by comparing the answers again."""
     disagreements.lock()
     chunks = disagreements.list_chunks(artifact_ids)
-    list_shapes = cache(_list_shapes)
+    load_versions = cache(_load_versions)
     rows: list[dict[str, Any]] = []
     for chunk in chunks:
         answers: dict[tuple[UUID, UUID], list[StoredAnswer]] = defaultdict(list)
         for answer in disagreements.list_answers(chunk):
             answers[answer.artifact_id, answer.schema_id].append(answer)
         for (_, schema_id), group in answers.items():
-            rows += compare(group, list_shapes(schema_id))
+            rows += compare(group, load_versions(schema_id))
     disagreements.replace(artifact_ids, rows)
 
 
@@ -55,7 +55,7 @@ def update_next_documents(schema_id: UUID, after: UUID) -> UUID | None:
     return artifact_ids[-1]
 
 
-def _list_shapes(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, Shape]]]:
+def _load_versions(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, Shape]]]:
     return {
         version.id: (version.number, build_shapes(version.fields))
         for version in records.list_versions(schema_id)
@@ -88,20 +88,20 @@ def compare(
     rows = []
     for positions, names in groups.items():
         shapes = {name: newest_shapes[name] for name in names}
-        sets = [
+        tag_sets = [
             [tag for tag in comparable_answers[position].tags if tag["field"] in shapes]
             for position in positions
         ]
-        rows += _compare_sets(comparable_answers[0], sets, shapes)
+        rows += _compare_tag_sets(comparable_answers[0], tag_sets, shapes)
     return rows
 
 
-def _compare_sets(
-    first_answer: StoredAnswer, sets: list[Tags], shapes: dict[str, Shape]
+def _compare_tag_sets(
+    first_answer: StoredAnswer, tag_sets: list[Tags], shapes: dict[str, Shape]
 ) -> list[dict[str, Any]]:
     budget = Budget(MAX_MATCHED_MARKS)
-    result = measure_agreement(align_rows(sets, shapes).tag_sets, shapes, budget)
-    assert result is not None, "there are at least two sets"
+    result = measure_agreement(align_rows(tag_sets, shapes).tag_sets, shapes, budget)
+    assert result is not None, "there are at least two tag sets"
     return [
         {
             "id": uuid7(),
@@ -109,8 +109,8 @@ def _compare_sets(
             "schema_id": first_answer.schema_id,
             "field": name,
             "share": round((1 - agreement) * FRACTION_SCALE),
-            "raters": len(sets),
-            "answers": _summarize(name, sets, shapes[name]),
+            "raters": len(tag_sets),
+            "answers": _summarize(name, tag_sets, shapes[name]),
             "compared_at": db.utc_now(),
         }
         for name, agreement in result.fields.items()
@@ -118,11 +118,11 @@ def _compare_sets(
     ]
 
 
-def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]]:
+def _summarize(name: str, tag_sets: list[Tags], shape: Shape) -> list[dict[str, Any]]:
     """Summarize the most frequent answers, without revealing labelers or the accepted answer."""
     counts: dict[Any, int] = defaultdict(int)
     value_by_key: dict[Any, Any] = {}
-    for tags in sets:
+    for tags in tag_sets:
         field_tags = [tag for tag in tags if tag["field"] == name]
         key = frozenset(map(build_value_key, field_tags))
         values = [_shorten(tag["value"]) for tag in field_tags[:MAX_VALUES]]

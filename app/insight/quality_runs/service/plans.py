@@ -67,7 +67,7 @@ _AVAILABLE_METRICS = {
 class FieldPlan:
     """The plan for comparing a field.
 
-    `version_ids` are the schema versions in which the field has its newest type.
+    `kind` is the field's newest type. `version_ids` are the versions in which it has this type.
     """
 
     name: str

@@ -42,7 +42,7 @@ ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM assignee_ids")
 """The assignees to include; `labeling_work.PEOPLE_CTES` defines `assignee_ids`."""
 _MICROSECOND = timedelta(microseconds=1)
 _MIN_DUE_BEFORE = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
-"""The minimum of `due_before` in calculations: the earliest time with a microsecond before it."""
+"""The minimum of `due_before` in calculations, from which a microsecond can be subtracted."""
 _TO_LABEL = f"""
 WITH {labeling_work.PEOPLE_CTES}, {labeling_work.BEGUN_CTES},
 {labeling_work.OFFERED_CTES}, {labeling_work.NOT_ALLOWED_CTES},
@@ -136,7 +136,7 @@ def build_review_counts(criteria: WorkCriteria, *, self_review: bool) -> Subquer
     """Build a subquery that counts the tag sets that each user has to review.
 
     Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because few tag sets
-    are claimed at the same time. So are the assigned merges that their assignees may not review.
+    are claimed at the same time. Merges that their assignees may not review are also read this way.
     """
     where: dict[str, Any] = {"assignee_id": list(criteria.user_ids), "archived": False}
     if criteria.schema_id is not None:

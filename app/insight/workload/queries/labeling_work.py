@@ -21,7 +21,7 @@ from app.workflow.tag_sets import claimable
 def _hide_organization(sql: str) -> str:
     """Replace the organization's id in `sql` with a subquery, so that the planner cannot see it.
 
-    For an organization that is newer than the statistics, the planner would expect a single row and
+    For an organization that is newer than its statistics, the planner would expect a single row and
     choose nested loops, which read all drafts and skips of the organization for each draft.
     """
     return sql.replace(":org", "(SELECT CAST(:org AS uuid))")
@@ -195,10 +195,10 @@ candidates AS MATERIALIZED (
 """)  # noqa: S608 - made of constants
 """The number of documents in `offered_counts` that users may not begin.
 
-Another user is working on the document, the user has skipped it, or the user has begun it and
-`own` counts it. The number of rows read depends on the documents in progress, not on the backlog.
-The candidates and documents are materialized. Otherwise, the planner, which expects few of them,
-would read them once for each document or for every active schema.
+A document is counted if another user is working on it, the user has skipped it, or the user has
+begun it and `own` counts it. The number of rows read depends on the documents in progress, not on
+the backlog. The candidates and documents are materialized. Otherwise, the planner, which expects
+few of them, would read them once for each document or for every active schema.
 """
 
 MAY_BEGIN_CONDITION = f"""

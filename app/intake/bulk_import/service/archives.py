@@ -50,7 +50,7 @@ def _import_entry(
             if ingestion_jobs.begin_batch(job.id, entry.number, entry.number) is None:
                 return False
             outcome = entry_outcome or create_document(
-                job, entry.number, staged, name=entry.name, schema_id=read_schema_id(job)
+                job, entry.number, staged, name=entry.name, schema_id=get_default_schema_id(job)
             )
         seconds = round(perf_counter() - started_at, 6)
         items = [outcome.build_item(entry.number, f"{job.name}/{entry.path}", seconds)]
@@ -75,7 +75,7 @@ def _unpack_entry(archive: Archive, entry: ArchiveEntry, staged: StagedFile) -> 
     return None
 
 
-def read_schema_id(job: IngestionJob) -> UUID | None:
+def get_default_schema_id(job: IngestionJob) -> UUID | None:
     """Return the id of the schema for documents without their own schema, or None."""
     schema_id = job.options["schema_id"]
     return None if schema_id is None else UUID(schema_id)

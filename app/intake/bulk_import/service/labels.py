@@ -31,7 +31,7 @@ class LabelsAs(StrEnum):
 
 
 class RecordLabels(NamedTuple):
-    """The labels of a record: tags in the API's format, or lists of marks from another tool."""
+    """A record's labels: tags in the API's format, or lists of another tool's labels (marks)."""
 
     tags: object | None
     mark_lists: Sequence[Sequence[Mark]]
@@ -89,14 +89,14 @@ class LabelChecker:
 
     def _get_version(self, schema_id: UUID) -> CurrentVersion:
         if schema_id not in self._versions:
-            self._versions[schema_id] = _get_active_version(schema_id)
+            self._versions[schema_id] = _get_active_version_or_error(schema_id)
         version = self._versions[schema_id]
         if isinstance(version, ApiError):
             raise version
         return version
 
 
-def _get_active_version(schema_id: UUID) -> CurrentVersion | ApiError:
+def _get_active_version_or_error(schema_id: UUID) -> CurrentVersion | ApiError:
     try:
         return schemas.get_active_version(schema_id)
     except ApiError as failure:
@@ -114,7 +114,7 @@ def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -
         return [labels.tags]
     converter = _build_mark_converter(version)
     required_count = tag_sets.get_required_labels(version)
-    # Of too many marks, convert one more than a tag set may have, so that the check refuses them.
+    # Convert at most one mark more than a tag set may have. The check rejects the extra mark.
     return [
         converter.build_tags(marks[: MAX_TAGS + 1], text)
         for marks in labels.mark_lists[:required_count]

@@ -14,7 +14,7 @@ from app.documents.artifacts.service.creating_many import Outcome, PreparedText
 from app.engines.imports import READERS
 from app.engines.imports.encodings import open_as_utf8
 from app.engines.imports.records import ImportFileError, Position, Reader, Record
-from app.intake.bulk_import.service.archives import import_archive, read_schema_id
+from app.intake.bulk_import.service.archives import get_default_schema_id, import_archive
 from app.intake.bulk_import.service.documents import RecordError, build_document, check_storable
 from app.intake.bulk_import.service.labels import (
     CheckedLabels,
@@ -162,7 +162,7 @@ def _prefetch_batches(batches: Iterator[_Batch]) -> Iterator[_Batch]:
 
 
 def _read_settings(job: IngestionJob) -> _ImportSettings:
-    return _ImportSettings(job.name, read_schema_id(job), LabelsAs(job.options["labels"]))
+    return _ImportSettings(job.name, get_default_schema_id(job), LabelsAs(job.options["labels"]))
 
 
 def _import_batch(

@@ -57,7 +57,7 @@ def save(connector_id: UUID, versions: Mapping[str, str | None]) -> None:
 
 def delete_batch(connector_id: UUID, limit: int) -> int:
     """Delete at most `limit` objects of a connector, and return how many were deleted."""
-    values = {**_build_key(connector_id), "limit": limit}
+    values = {**_build_connector_parameters(connector_id), "limit": limit}
     return int(db.session().execute(_DELETE, values).rowcount)  # type: ignore[attr-defined]
 
 
@@ -65,11 +65,11 @@ def _build_parameters(
     connector_id: UUID, versions: Sequence[tuple[str, str | None]]
 ) -> dict[str, object]:
     return {
-        **_build_key(connector_id),
+        **_build_connector_parameters(connector_id),
         "digests": [sha256(path.encode()).digest() for path, _ in versions],
         "versions": [version for _, version in versions],
     }
 
 
-def _build_key(connector_id: UUID) -> dict[str, object]:
+def _build_connector_parameters(connector_id: UUID) -> dict[str, object]:
     return {"organization_id": tenancy.current_organization_id(), "connector_id": connector_id}

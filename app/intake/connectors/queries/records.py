@@ -26,7 +26,7 @@ from app.kit.periods import build_filter_conditions
 from app.kit.tenancy import build_join
 
 PROGRESS_PERIOD = timedelta(hours=2)
-"""The time within which a crawl records a batch or a position if it makes progress."""
+"""A crawl that makes progress records a batch or a position at least once in this time."""
 _ACTIVE_STATUS = "active"
 _CRAWLED_AT = func.coalesce(
     IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at
@@ -72,7 +72,7 @@ class ConnectorFilters(CreatedFilters, total=False):
 
 
 def _select_connectors() -> Select[Any]:
-    """Select connectors with their last crawl."""
+    """Build a SELECT for connectors with their last crawl."""
     cursor = case((IngestionJob.status.in_(ACTIVE_STATUSES), IngestionJob.cursor))
     columns = db.build_columns(ConnectorRow._fields[:-1], Connector, cursor=cursor)
     crawl_columns = (Connector.last_job_id, IngestionJob.status, _CRAWLED_AT.label("crawled_at"))
@@ -94,11 +94,11 @@ def list_connectors(page: PageRequest, filters: ConnectorFilters) -> Page:
     conditions = build_filter_conditions(Connector, filters)
     sorts = {"created_at": Connector.created_at, "name": Connector.name}
     statement = _select_connectors().where(*conditions)
-    rows = paginate(statement, page, sorts=sorts, unique=Connector.id)
-    return replace(rows, items=list(map(_build_row, rows.items)))
+    rows_page = paginate(statement, page, sorts=sorts, unique=Connector.id)
+    return replace(rows_page, items=list(map(_build_row, rows_page.items)))
 
 
-def read(connector_id: UUID) -> ConnectorRow | None:
+def find_row(connector_id: UUID) -> ConnectorRow | None:
     """Return a connector with its last crawl, or None if it does not exist."""
     statement = _select_connectors().where(Connector.id == connector_id)
     row = db.session().execute(statement).one_or_none()
@@ -150,12 +150,12 @@ def lock_stale_connectors(limit: int) -> list[Connector]:
 
     A connector whose crawl is making progress is not returned, because the crawl may succeed.
     """
-    is_crawled = exists().where(
+    is_being_crawled = exists().where(
         build_join(Connector.last_job_id, IngestionJob),
         IngestionJob.status == JobStatus.RUNNING,
         IngestionJob.updated_at > func.now() - PROGRESS_PERIOD,
     )
-    return _lock_overdue_connectors(Connector.stale_at, limit, ~is_crawled)
+    return _lock_overdue_connectors(Connector.stale_at, limit, ~is_being_crawled)
 
 
 def _lock_overdue_connectors(

@@ -38,11 +38,11 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
     raise_alert(connector, kind, message, job_id=job_id)
     if failure_count >= MAX_CONSECUTIVE_FAILURES and connector.next_crawl_at is not None:
         records.set_state(connector_id, next_crawl_at=None, stale_at=None)
-        text = (
+        suspension_message = (
             f"The schedule is suspended after {failure_count} failed crawls in a row. It resumes"
             " after a successful crawl or an update of the connector."
         )
-        raise_alert(connector, AlertKind.QUARANTINED, text, job_id=job_id)
+        raise_alert(connector, AlertKind.QUARANTINED, suspension_message, job_id=job_id)
 
 
 def raise_alert(
@@ -70,8 +70,8 @@ def raise_alert(
 def resume(connector: Connector) -> None:
     """Resume the schedule of a locked connector after an update.
 
-    Closes the QUARANTINED alert, and resets the number of failures. The caller has set the time of
-    the next crawl. Does nothing if the schedule is not suspended.
+    Closes the QUARANTINED alert, and resets the number of failures. The caller must have set the
+    time of the next crawl. Does nothing if the schedule is not suspended.
     """
     if connector.next_crawl_at is None or connector.failures_in_a_row < MAX_CONSECUTIVE_FAILURES:
         return

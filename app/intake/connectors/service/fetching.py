@@ -19,7 +19,7 @@ from app.kit.storage import StagedFile, TooLarge
 MAX_CONNECTIONS = 3
 """The maximum number of concurrent connections of one crawl; many servers limit connections."""
 MAX_FAILURES = 3
-"""The number of consecutive documents for which the host is unreachable before the crawl fails."""
+"""The crawl fails after the host was unreachable for this number of consecutive documents."""
 START_SECONDS = 30.0
 """The time in seconds after which no other download of a batch starts. The crawl then records the
 fetched documents, and lets other crawls run."""

@@ -31,7 +31,7 @@ class PathPatterns(NamedTuple):
     def is_included(self, path: str) -> bool:
         """Return whether the document at this path is selected.
 
-        With patterns, documents at paths with more than MAX_LEVELS names are not selected.
+        Unless both lists are empty, paths with more than MAX_LEVELS names are never selected.
         """
         names = path.split("/")
         if len(names) > MAX_LEVELS:
@@ -77,7 +77,7 @@ def _compile_pattern(pattern: str) -> tuple[_Part, ...]:
 
 
 def _match_names(parts: Sequence[_Part], names: Sequence[str]) -> set[int]:
-    """Return the numbers of leading parts of a pattern that can match all names of a path.
+    """Return each number n for which the first n parts of a pattern can match all names of a path.
 
     There may be several numbers, because `**` matches any number of folders. The set is empty if
     the pattern matches neither the path nor any path below it.

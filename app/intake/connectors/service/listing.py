@@ -34,8 +34,8 @@ def split_listing(
 ) -> Iterator[ListedPart]:
     """Split a listing into parts, and leave out objects that the patterns exclude.
 
-    A part ends with MAX_OBJECTS included objects or after PART_SECONDS. If the source took longer
-    than PART_SECONDS to find the position at which the listing starts, parts may take as long.
+    A part ends with MAX_OBJECTS included objects or after PART_SECONDS. If the source takes longer
+    than PART_SECONDS to find the start position of the listing, each part may take that long.
     """
     opened_at = checked_at = started_at = monotonic()
     objects: list[SourceObject] = []

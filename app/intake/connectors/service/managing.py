@@ -44,15 +44,15 @@ class ConnectorProperties(TypedDict, total=False):
 
 def list_connectors(*, page: PageRequest, **filters: Unpack[ConnectorFilters]) -> Page:
     """Return a page of connectors that match the filters, each with its last crawl."""
-    rows = records.list_connectors(page, filters)
-    return replace(rows, items=list(map(_hide_secrets, rows.items)))
+    rows_page = records.list_connectors(page, filters)
+    return replace(rows_page, items=list(map(_hide_secrets, rows_page.items)))
 
 
 def list_types(*, page: PageRequest) -> Page:
     """Return a page of the connector types that this installation offers."""
     types = _get_types()
-    names = paginate_values(page, type=list(types))
-    return replace(names, items=[types[row.type] for row in names.items])
+    names_page = paginate_values(page, type=list(types))
+    return replace(names_page, items=[types[row.type] for row in names_page.items])
 
 
 def _get_types() -> dict[str, SourceType]:
@@ -73,7 +73,7 @@ def _check_type(name: str) -> SourceType:
 def get(connector_id: UUID) -> ConnectorRow:
     """Return a connector with its last crawl, and the names of its secrets. Raises 404."""
     db.session().flush()
-    return _hide_secrets(errors.require_found(records.read(connector_id)))
+    return _hide_secrets(errors.require_found(records.find_row(connector_id)))
 
 
 def create(

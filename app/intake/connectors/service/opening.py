@@ -41,7 +41,7 @@ def read_target(connector: Connector) -> SourceTarget:
 def open_source(target: SourceTarget, network: Network | None = None) -> Source:
     """Open a connection to a source, with its settings and secrets. Raises HostError.
 
-    If `network` is None, the source can use the guarded network without a time limit.
+    If `network` is None, the source uses the guarded network, without a time limit.
     """
     if network is None:
         network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)

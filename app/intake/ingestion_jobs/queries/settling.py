@@ -63,7 +63,7 @@ _EXTRACTION = {
 }
 _PARTS_BY_KIND = {JobKind.EXTRACT: _EXTRACTION, JobKind.REPROCESS: _REPROCESSING}
 _DOCUMENT_CONDITION = "AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))"
-_LIST_WAITING = text(
+_LIST_WAITING_JOBS = text(
     """
     SELECT DISTINCT job.id
     FROM ingestion_items item
@@ -75,14 +75,14 @@ _LIST_WAITING = text(
 )
 
 
-def find_waiting_jobs(kinds: Sequence[str], artifact_ids: Sequence[UUID]) -> list[UUID]:
+def list_waiting_job_ids(kinds: Sequence[str], artifact_ids: Sequence[UUID]) -> list[UUID]:
     """Return the sorted ids of the jobs with these `kinds` that wait for any of the documents."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "kinds": list(kinds),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
-    return list(db.session().scalars(_LIST_WAITING, values))
+    return list(db.session().scalars(_LIST_WAITING_JOBS, values))
 
 
 def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) -> tuple[int, int]:

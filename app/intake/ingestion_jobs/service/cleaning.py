@@ -47,13 +47,13 @@ def delete_unused_files(checkpoint: PositionCheckpoint, position: str | None = N
 
 
 def _delete_unused_files_in(organization_id: UUID) -> None:
-    store = container.current().storage
+    storage = container.current().storage
     max_modified_at = db.utc_now() - MIN_UNUSED_AGE
-    entries = store.list(_build_folder(organization_id))
+    entries = storage.list(_build_folder(organization_id))
     keys = {entry.key for entry in entries if entry.modified_at < max_modified_at}
     if not keys:
         return
     with tenancy.organization(organization_id):
         unused_keys = keys - records.find_source_keys(keys)
     for key in unused_keys:
-        store.delete(key)
+        storage.delete(key)

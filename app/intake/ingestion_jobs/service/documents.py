@@ -12,8 +12,8 @@ from app.kit.errors import ApiError
 from app.kit.storage import StagedFile
 
 _FILE_FIELDS = frozenset(("file", "name"))
-"""The values of `field` in errors that are final, because the same file always causes them. Other
-errors, such as a deleted schema or a limit of the plan, may not occur in another attempt."""
+"""Errors with one of these values of `field` are final, because the same file always causes them.
+Other errors, such as a deleted schema or a limit of the plan, may not occur in another attempt."""
 
 
 class ItemOutcome(NamedTuple):

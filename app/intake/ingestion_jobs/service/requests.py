@@ -53,7 +53,7 @@ def _check_no_active_crawl(connector_id: UUID) -> None:
 
 
 def cancel_crawls(connector_id: UUID | None = None) -> None:
-    """Cancel the queued and running crawls of a connector, or of all connectors if it is None."""
+    """Cancel the queued and running crawls of a connector; None selects all connectors."""
     for job_id in records.list_active_crawl_ids(connector_id):
         job = records.lock(job_id)
         if job is not None and change_status(job, JobStatus.CANCELLED):

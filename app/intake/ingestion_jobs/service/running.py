@@ -178,7 +178,7 @@ def settle_documents(kinds: Sequence[JobKind], artifact_ids: Sequence[UUID]) -> 
     Stores the documents' outcomes, and completes jobs that wait for no other documents. `kinds` may
     contain only `extract` and `reprocess`.
     """
-    for job_id in settling.find_waiting_jobs(kinds, artifact_ids):
+    for job_id in settling.list_waiting_job_ids(kinds, artifact_ids):
         settle(job_id, artifact_ids)
 
 
@@ -186,8 +186,8 @@ def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
     """Settle a job: store the outcomes of processed documents, and complete the job if possible.
 
     If `artifact_ids` is set, only these documents are settled; this is only allowed for jobs that
-    extract or reprocess. Returns whether to call the function again later, because documents are
-    still being processed.
+    extract or reprocess. Returns True if the function must be called again later, because documents
+    are still being processed.
     """
     job = records.lock(job_id)
     if job is None or job.status == JobStatus.QUEUED:

@@ -24,7 +24,7 @@ class Workflow:
 
     `delete_predictions` deletes a batch of the schema's predictions, and returns True if no
     prediction remains. Each function in `clear_references` removes the schema from all records of
-    one type that set the schema of new artifacts, such as routing rules.
+    one type, such as routing rules, which set the schema of new artifacts.
     """
 
     count_tag_sets: Callable[[UUID], int]

@@ -101,7 +101,7 @@ _COUNT_OPEN = text(
     GROUP BY assignee_id
     """
 )
-_LIST_REJECTED = text(
+_LIST_REJECTED_LABELERS = text(
     """
     SELECT artifact_id, user_id FROM artifact_skips
     WHERE organization_id = :org AND artifact_id = ANY (CAST(:ids AS uuid[])) AND rejected
@@ -143,7 +143,7 @@ def build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> 
 class LockedArtifact(NamedTuple):
     """A locked artifact with its assignees and its urgency.
 
-    `closed_state` is `archived` or the status that prevents labeling, or None if neither does.
+    `closed_state` is `archived` or the status that prevents labeling; None allows labeling.
     Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
     `URGENCY` and `URGENT_AT`. `urgent_at` is in seconds since 1970, because the time can be before
     the year 1, the first year of a Python datetime. `labeled_by` contains the labeler of each
@@ -204,14 +204,14 @@ def list_rejected_labelers(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]
     Artifacts without such labelers are omitted.
     """
     values = {"org": tenancy.current_organization_id(), "ids": list(map(str, artifact_ids))}
-    user_ids_by_id: dict[UUID, set[UUID]] = defaultdict(set)
-    for row in db.session().execute(_LIST_REJECTED, values):
-        user_ids_by_id[row.artifact_id].add(row.user_id)
-    return user_ids_by_id
+    labeler_ids: dict[UUID, set[UUID]] = defaultdict(set)
+    for row in db.session().execute(_LIST_REJECTED_LABELERS, values):
+        labeler_ids[row.artifact_id].add(row.user_id)
+    return labeler_ids
 
 
 def find_completed_by_team(artifact_ids: Iterable[UUID], team_id: UUID) -> set[UUID]:
-    """Return the ids of the artifacts that each labeler of a team has labeled or skipped.
+    """Return the ids of the artifacts that every labeler of a team has labeled or skipped.
 
     A team without labelers has completed nothing.
     """

@@ -57,8 +57,8 @@ def _has_labeled_without_draft(user_id: UUID) -> ColumnElement[bool]:
         TagSet.labeler_id == user_id,
         TagSet.status == TagSetStatus.DRAFT,
     )
-    is_labeler = func.array_position(Artifact.labeled_by, user_id).is_not(None)
-    return and_(is_labeler, not_(own_draft))
+    has_labeled = func.array_position(Artifact.labeled_by, user_id).is_not(None)
+    return and_(has_labeled, not_(own_draft))
 
 
 def _lock(artifact_id: UUID) -> None:

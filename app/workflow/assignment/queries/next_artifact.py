@@ -59,7 +59,7 @@ _IS_ASSIGNED = """
     EXISTS (SELECT FROM artifact_assignees work JOIN user_and_teams USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
 """
-_CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
+_CANDIDATE_COLUMNS = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
 # This query runs once per schema, so that artifacts of other schemas are never scanned. The index
 # has the same conditions, so that PostgreSQL needs to read only the index. `_POOL` also contains a
 # query for requests with a language. It uses another index, so that artifacts in other languages
@@ -96,13 +96,13 @@ _ASSIGNED = f"""
 """  # noqa: S608 - made of constants
 # Leftovers are unassigned artifacts whose claim has expired but has not been cleared yet.
 _LEFTOVERS = f"""
-    SELECT 4 AS rank, {_CANDIDATE}
+    SELECT 4 AS rank, {_CANDIDATE_COLUMNS}
     FROM artifacts d JOIN active_schema ON active_schema.id = d.schema_id
     WHERE d.organization_id = $1 AND d.claim_user_id IS NOT NULL AND d.claim_expires_at <= now()
       AND d.assignees = '[]' AND $5 IS NULL AND active_schema.user_has_skills
       AND {_OPEN} AND {_NEEDS_TAG_SET} AND {_MATCHES} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
-_CRITERIA = f"""
+_COMMON_CTES = f"""
 WITH own_teams AS MATERIALIZED (
     SELECT team_id FROM team_members WHERE organization_id = $1 AND user_id = $2
 ), user_and_teams AS MATERIALIZED (
@@ -129,13 +129,13 @@ WITH own_teams AS MATERIALIZED (
 )
 """  # noqa: S608 - made of constants
 _CANDIDATES = f"""
-    SELECT 0 AS rank, {_CANDIDATE}
+    SELECT 0 AS rank, {_CANDIDATE_COLUMNS}
     FROM artifacts d LEFT JOIN active_schema ON active_schema.id = d.schema_id
     WHERE d.organization_id = $1 AND {_CLAIMED_BY_USER}
       AND NOT $7 AND {_OPEN} AND {_MATCHES} AND {_HAS_SCHEMA} AND ($5 IS NULL OR {_IS_ASSIGNED})
       AND (EXISTS (SELECT FROM own_drafts WHERE own_drafts.id = d.id) OR {_NEEDS_TAG_SET})
     UNION ALL
-    SELECT 1, {_CANDIDATE}
+    SELECT 1, {_CANDIDATE_COLUMNS}
     FROM own_drafts JOIN artifacts d ON d.organization_id = $1 AND d.id = own_drafts.id
     LEFT JOIN active_schema ON active_schema.id = d.schema_id
     WHERE {_OPEN} AND {_UNCLAIMED} AND {_MATCHES} AND {_HAS_SCHEMA}
@@ -148,7 +148,7 @@ _CANDIDATES = f"""
     JOIN active_schema ON user_and_teams.rank = 2 OR active_schema.user_has_skills
     CROSS JOIN LATERAL ({_ASSIGNED}) AS assigned
     UNION ALL
-    SELECT pool.rank, {_CANDIDATE}
+    SELECT pool.rank, {_CANDIDATE_COLUMNS}
     FROM (
         SELECT unassigned.* FROM active_schema CROSS JOIN LATERAL ({_POOL}) AS unassigned
         WHERE $5 IS NULL AND active_schema.user_has_skills
@@ -167,7 +167,7 @@ def _compile_column(column: ColumnElement[Any]) -> str:
 
 _RETURNED_COLUMNS = ", ".join(_compile_column(column) for column in ARTIFACT_COLUMNS)
 # The statement returns a row even if nothing was claimed, to show whether there were candidates.
-_CLAIM_SQL = f"""{_CRITERIA}, candidates AS ({{candidates}}), first AS MATERIALIZED (
+_CLAIM_SQL = f"""{_COMMON_CTES}, candidates AS ({{candidates}}), first AS MATERIALIZED (
     SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{limit}}
 ), chosen AS (
     -- A row is checked again after it is locked. If its `updated_at` has changed, the row may not
@@ -185,7 +185,7 @@ _CLAIM_SQL = f"""{_CRITERIA}, candidates AS ({{candidates}}), first AS MATERIALI
 )
 SELECT EXISTS (SELECT FROM first), claimed.* FROM (SELECT) AS always LEFT JOIN claimed ON true
 """  # noqa: S608 - made of constants
-_TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
+_PARAMETER_TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
 
 
 class ClaimResult(NamedTuple):
@@ -206,7 +206,7 @@ def _build_result(row: Sequence[Any]) -> ClaimResult:
 
 def _prepare(name: str, candidates: str, limit: int) -> Prepared:
     sql = _CLAIM_SQL.format(candidates=candidates.format(limit=limit), limit=limit)
-    statement = Prepared(name, _TYPES, sql)
+    statement = Prepared(name, _PARAMETER_TYPES, sql)
     statement.build_row = _build_result
     return statement
 

@@ -14,14 +14,14 @@ from app.workflow.assignment.service.recipients import RecipientPool
 
 RowT = TypeVar("RowT")
 Choices: TypeAlias = dict[UUID, list[UUID]]
-"""The ids of the chosen users by row id. Rows that no recipient can be assigned are omitted."""
+"""The ids of the chosen users by row id. Rows that cannot be assigned to anyone are omitted."""
 
 
 class Assigner(ABC, Generic[RowT]):
     """Assigns the rows of one request to users or to a team, in one or more transactions.
 
-    The recipients' loads are kept from one transaction to the next. A single assignment is an
-    assignment of one row.
+    The recipients' loads are kept from one transaction to the next. A request for a single
+    assignment has one row.
     """
 
     role: ClassVar[Role]
@@ -48,7 +48,7 @@ class Assigner(ABC, Generic[RowT]):
     def assign(self, rows: Mapping[UUID, RowT]) -> dict[UUID, ApiError]:
         """Assign locked rows, and return the errors by id for rows that are not assigned.
 
-        Emits events for new assignments. Repeating an assignment notifies nobody.
+        Emits events for new assignments. Rows that are already assigned as requested emit no event.
         """
         choices = self._choose(rows)
         assigned_rows = {id_: row for id_, row in rows.items() if id_ in choices}

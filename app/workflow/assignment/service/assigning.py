@@ -98,7 +98,7 @@ def bulk_assign(
 
 
 class _ArtifactAssigner(Assigner[LockedArtifact]):
-    """Assigns each artifact to all users or to the team or, by another strategy, to one labeler."""
+    """Assigns each artifact to all users or the team (strategy `everyone`), or to one labeler."""
 
     role = Role.labeler
 
@@ -123,7 +123,7 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
         self._must_count_loads = strategy == "least_loaded"
 
     def lock_recipients(self) -> None:
-        """Lock the recipients like the base class. The team needs no labeler if it is assigned."""
+        """Lock the recipients like the base class, but a team that is assigned needs no labeler."""
         if self._team_id is not None and not self._assigns_one_labeler:
             recipients.lock_team(self._team_id)
         else:
@@ -163,11 +163,11 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
             claimable_ids = [id_ for id_, row in rows.items() if row.labeled_by is not None]
             completed_ids = queries.find_completed_by_team(claimable_ids, self._team_id)
             return {id_: [] for id_ in rows if id_ not in completed_ids}
-        labelers_by_id = {
+        labeler_ids = {
             id_: [user_id for user_id in self._recipients if user_id not in (row.labeled_by or ())]
             for id_, row in rows.items()
         }
-        return {id_: ids for id_, ids in labelers_by_id.items() if ids or self._is_unassignment}
+        return {id_: ids for id_, ids in labeler_ids.items() if ids or self._is_unassignment}
 
     def _choose_one_labeler(self, rows: Mapping[UUID, LockedArtifact]) -> Choices:
         if self._must_count_loads:

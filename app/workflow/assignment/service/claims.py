@@ -67,11 +67,11 @@ def claim_next(
     5. artifacts without assignees.
 
     Artifacts that other users have claimed are never returned. Unless the caller has a draft, the
-    schema must be active and require another tag set, and the caller must not have submitted a tag
-    set. Tag sets that are reserved for other users' drafts count as if they were submitted. In
-    groups 4 and 5, the caller's teams must have the skills that the schema requires. In groups 2, 4
-    and 5, the caller must not have skipped the artifact; in group 2, only skips since the draft was
-    created or returned count.
+    artifact's schema must be active, the artifact must need another tag set, and the caller must
+    not have submitted one. Tag sets that are reserved for other users' drafts count as if they were
+    submitted. In groups 4 and 5, the caller's teams must have the skills that the schema requires.
+    In groups 2, 4 and 5, the caller must not have skipped the artifact; in group 2, only skips
+    since the draft was created or returned count.
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
     minutes = organizations.get_claim_minutes(caller.org.settings)
@@ -95,8 +95,8 @@ def release(
     longer reserves the artifact, even if the claim had already expired. A returned or transferred
     draft reserves the artifact until the labeler skips it.
 
-    Emits `artifact.released` with the reason. Raises 404. If there is no such claim and no such
-    reservation, raises 403 if another user has claimed the artifact, and 409 if nobody has.
+    Emits `artifact.released` with the reason. Raises 404. If there is nothing to release, raises
+    403 if another user has claimed the artifact, or 409 if nobody has claimed it.
     """
     reason = reason if reason and reason.strip() else None
     claimed_by = queries.CLAIMABLE_ARTIFACTS.release(artifact_id, None if as_admin else user_id)

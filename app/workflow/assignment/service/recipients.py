@@ -72,7 +72,7 @@ class RecipientPool:
     def find_least_loaded(
         self, excluded_ids: AbstractSet[UUID | None] = frozenset()
     ) -> UUID | None:
-        """Return the id of the least loaded user not in `excluded_ids`, or None if all are."""
+        """Return the id of the least loaded user who is not excluded, or None if there is none."""
         excluded_entries = []
         user_id = self._find_first()
         while user_id is not None and user_id in excluded_ids:

@@ -1,8 +1,8 @@
 """SQL queries for the accepted tag sets on which models are trained, and for their documents.
 
-If a schema version accepts tag sets by confidence, its tag sets whose values nobody has checked are
-omitted. A model that is trained on its own values becomes more confident of its errors, so that
-more errors are accepted.
+If the policy of a schema version accepts tag sets by confidence, its tag sets whose values nobody
+has checked are omitted. A model that is trained on its own values becomes more confident of its
+errors, so that more errors are accepted.
 """
 
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ def count_training_documents(
 ) -> int:
     """Return the number of documents that a model can learn from, but at most `limit`.
 
-    Such a document has words, and an accepted tag set that has tags and one of the versions.
+    Such a document has words, and an accepted tag set with tags for one of the versions.
     """
     statement = (
         select(TagSet.artifact_id)

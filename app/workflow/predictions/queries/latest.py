@@ -1,7 +1,7 @@
 """SQL that defines the latest prediction for an artifact.
 
 It is the newest completed prediction for the artifact and its current schema. Reading, purging and
-routing use this definition, so that no prediction is purged that the others still use.
+routing use the same definition, so the latest prediction is never purged.
 """
 
 from app.workflow.predictions.models import PredictionStatus
@@ -31,18 +31,18 @@ def build_replaced_condition(prediction: str) -> str:
     )"""
 
 
-def _build_candidates(source: str, artifact_id: str) -> str:
+def _build_candidates(source: str, id_column: str) -> str:
     """Build a FROM clause that selects the completed predictions for one artifact and schema.
 
-    `source` is the alias of a table in the surrounding query. Its row determines the schema, and
-    its column `artifact_id` the artifact.
+    `source` is the alias of a table in the surrounding query. Its column `schema_id` contains the
+    id of the schema, and the column with the name `id_column` contains the id of the artifact.
     """
     # With `=`, the planner sometimes reads all predictions for the schema, because the index with
     # the schema has the same order. It cannot use an index for IS NOT DISTINCT FROM.
     return f"""
         FROM predictions candidate
         WHERE candidate.organization_id = {source}.organization_id
-         AND candidate.artifact_id = {source}.{artifact_id}
+         AND candidate.artifact_id = {source}.{id_column}
          AND candidate.schema_id IS NOT DISTINCT FROM {source}.schema_id
          AND candidate.status = '{PredictionStatus.COMPLETED}'
     """

@@ -1,4 +1,4 @@
-"""SQL queries for predictions, their usage, and the settings that they need."""
+"""SQL queries for predictions, and for the settings that predictions need."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

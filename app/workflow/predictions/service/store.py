@@ -41,7 +41,7 @@ def _build_signed_payload(schema_version_id: UUID, version: str, content: bytes)
 
 
 def find_verified_content(model_id: UUID) -> bytes | None:
-    """Return a model's content, or None if there is no such content or its MAC is invalid."""
+    """Return a model's content, or None if it is missing or its MAC is invalid."""
     stored_model = models.find_model(model_id)
     if stored_model is None or stored_model.content is None or stored_model.mac is None:
         return None

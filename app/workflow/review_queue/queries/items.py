@@ -237,7 +237,7 @@ def _unassign_batch(statement: TextClause, **assignee: UUID) -> list[UnassignedI
 
 
 class EndedSelfReview(NamedTuple):
-    """An item whose self-review was ended: the claim or assignment of a person who labeled it.
+    """An item on which a self-review was ended: a claim or assignment of a person who labeled it.
 
     `assignee_id` is the id of this person, or None if the person had only claimed the item.
     """

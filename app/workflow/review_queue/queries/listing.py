@@ -36,7 +36,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.deciding import list_team_ids
 
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
-_UNCOUNTED_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
+_NON_FACET_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
 """The filters that are not facets of the counters of reviews."""
 
 _LIST_BY_URGENCY = PreparedList(
@@ -107,7 +107,7 @@ def _build_facet_filters(filters: dict[str, Any]) -> dict[str, Any]:
     for name, value in filters.items():
         if name == "flag":
             facet_filters["flags"] = list_flag_combinations(value)
-        elif name not in _UNCOUNTED_FILTERS:
+        elif name not in _NON_FACET_FILTERS:
             facet_filters[name] = value
     return facet_filters
 

@@ -25,7 +25,7 @@ POOL_SCAN_SIZE = 200
 _ITEMS_PER_PART = 8
 """The number of items that are read in each part, which suffices for 8 concurrent callers."""
 
-_TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
+_PARAMETER_TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $1 organization, $2 reviewer, $3 whether to include the reviewer's own tag sets, $4 minutes,
 # $5 schema, $6 flags (any of them), $7 whether to ignore skills, $8 excluded ids, $9 whether to
 # exclude items that the reviewer has claimed.
@@ -144,7 +144,7 @@ _SUBQUERIES = (
 )
 _CLAIM_NEXT = Prepared(
     "claim_next_review",
-    _TYPES,
+    _PARAMETER_TYPES,
     f"""
     WITH RECURSIVE unskilled AS MATERIALIZED ({_UNSKILLED}), parts AS ({_PARTS}),
     chosen AS MATERIALIZED (

@@ -127,12 +127,12 @@ class _ItemAssigner(Assigner[LockedItem]):
         # balance the loads.
         user_ids = set(self._recipients)
         open_items.sort(
-            key=lambda row: (len(user_ids - self._get_excluded_ids(row)), row.review_rank, row.id)
+            key=lambda row: (len(user_ids - self._find_excluded_ids(row)), row.review_rank, row.id)
         )
         return failures | self.assign({item.id: item for item in open_items})
 
-    def _get_excluded_ids(self, item: LockedItem) -> set[UUID | None]:
-        """Return the ids of users not to choose. A recipient's claim excludes all others."""
+    def _find_excluded_ids(self, item: LockedItem) -> set[UUID | None]:
+        """Return the user ids not to choose. A recipient's claim excludes all other recipients."""
         excluded_ids: set[UUID | None] = {
             id_
             for id_ in item.contributor_ids
@@ -154,7 +154,7 @@ class _ItemAssigner(Assigner[LockedItem]):
     def _choose(self, rows: Mapping[UUID, LockedItem]) -> Choices:
         return self._distribute(
             {
-                id_: self._get_excluded_ids(item)
+                id_: self._find_excluded_ids(item)
                 for id_, item in rows.items()
                 if not self._is_claimed_by_other(item)
             }
@@ -210,7 +210,7 @@ class _EscalationAssigner(_ItemAssigner):
     """Assigns an item to another reviewer or to a team, on behalf of a caller who may review it.
 
     Unlike other assignments, an escalation ends every claim and always emits the event. Its errors
-    are 400, and the team is checked for reviewers only after the item was checked.
+    have the status 400. The team is checked for reviewers only after the item was checked.
     """
 
     def lock_recipients(self) -> None:

@@ -17,9 +17,8 @@ def unassign_removed_member(
 ) -> None:
     """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
 
-    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. This function
-    and all others of this module are safe to repeat: reviews that the assignee can still do stay
-    assigned.
+    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. All functions
+    of this module are safe to repeat: reviews that the assignee can still do stay assigned.
     """
     _unassign_user(user_id, checkpoint, reason="member_removed")
     for team_id in team_ids:

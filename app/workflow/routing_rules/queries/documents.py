@@ -14,7 +14,7 @@ from app.workflow.predictions.queries.latest import build_latest
 from app.workflow.routing_rules.models import ArtifactRouting
 
 _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
-_IS_READY = f"document.status = 'ready' AND {_UNASSIGNED}"
+_IS_READY_AND_UNASSIGNED = f"document.status = 'ready' AND {_UNASSIGNED}"
 _AWAITS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
 _IS_ROUTABLE = f"(document.status = 'ready' OR {_AWAITS_ROUTING}) AND {_UNASSIGNED}"
 # A ready document with `routing_since` has been processed by the rules; its `artifact.ingested`
@@ -52,7 +52,7 @@ _GET_TIME = text("SELECT clock_timestamp()")
 _LIST_UNASSIGNED = text(
     f"""
     SELECT document.created_at, document.id FROM artifacts document
-    WHERE document.organization_id = :org AND {_IS_READY}
+    WHERE document.organization_id = :org AND {_IS_READY_AND_UNASSIGNED}
      AND (document.created_at, document.id) > (:at, :id)
      AND document.created_at <= :created_until
     ORDER BY document.created_at, document.id LIMIT :limit
@@ -61,7 +61,7 @@ _LIST_UNASSIGNED = text(
 _COUNT_UNASSIGNED = text(
     f"""
     SELECT count(*) FROM artifacts document
-    WHERE document.organization_id = :org AND {_IS_READY}
+    WHERE document.organization_id = :org AND {_IS_READY_AND_UNASSIGNED}
     """  # noqa: S608 - as above
 )
 # All code locks rows in the order of their ids, to avoid deadlocks.

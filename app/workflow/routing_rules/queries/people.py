@@ -12,7 +12,7 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 
 # The limit ends the recursion if something other than the service has written a cycle of teams.
-_MEMBERS = text(
+_LIST_MEMBERS = text(
     f"""
     WITH RECURSIVE tree (root, id, level) AS (
         SELECT id, id, 1 FROM teams
@@ -31,7 +31,7 @@ _MEMBERS = text(
     GROUP BY tree.root, team_member.user_id ORDER BY tree.root, team_member.user_id
     """  # noqa: S608 - made of constants
 )
-_SKILLS = text(
+_GET_SKILLS = text(
     """
     SELECT team_member.user_id, array_agg(DISTINCT skill) AS skills
     FROM team_members team_member
@@ -41,7 +41,7 @@ _SKILLS = text(
     GROUP BY team_member.user_id
     """
 )
-_REQUIRED_SKILLS = text(
+_GET_REQUIRED_SKILLS = text(
     """
     SELECT id, required_skill_keys FROM schemas
     WHERE organization_id = :org AND id = ANY(CAST(:ids AS uuid[])) AND required_skill_keys <> '{}'
@@ -73,7 +73,7 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
 def list_members(team_ids: Iterable[UUID]) -> MembersByTeam:
     """Return the direct and nested members of each team, except those who cannot label."""
     members = MembersByTeam(defaultdict(list), defaultdict(list))
-    for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
+    for row in db.session().execute(_LIST_MEMBERS, _build_parameters(team_ids)):
         members.nested[row.root].append(row.user_id)
         if row.direct:
             members.direct[row.root].append(row.user_id)
@@ -82,13 +82,13 @@ def list_members(team_ids: Iterable[UUID]) -> MembersByTeam:
 
 def get_skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
     """Return {user_id: skills of the user's teams}; users without skills are omitted."""
-    rows = db.session().execute(_SKILLS, _build_parameters(user_ids))
+    rows = db.session().execute(_GET_SKILLS, _build_parameters(user_ids))
     return {row.user_id: frozenset(row.skills) for row in rows}
 
 
 def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
     """Return {schema_id: required skills}; schemas without required skills are omitted."""
-    rows = db.session().execute(_REQUIRED_SKILLS, _build_parameters(schema_ids))
+    rows = db.session().execute(_GET_REQUIRED_SKILLS, _build_parameters(schema_ids))
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
 
 

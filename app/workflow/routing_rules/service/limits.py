@@ -29,7 +29,7 @@ SIMULATION_SECONDS = 5.0
 
 
 class PatternTotals(NamedTuple):
-    """The number of patterns of a rule set, and the number of instructions (`program_size`)."""
+    """The total numbers of patterns and of their instructions (`program_size`) in several rules."""
 
     pattern_count: int
     program_size: int
@@ -52,6 +52,6 @@ class PatternTotals(NamedTuple):
 
 
 def sum_patterns(conditions: Iterable[CompiledConditions]) -> PatternTotals:
-    """Return the totals of the patterns in the conditions of rules."""
+    """Sum the numbers of patterns and of their instructions in the conditions of rules."""
     totals = [(compiled.pattern_count, compiled.program_size) for compiled in conditions]
     return PatternTotals(sum(count for count, _ in totals), sum(size for _, size in totals))

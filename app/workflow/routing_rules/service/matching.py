@@ -22,7 +22,7 @@ CHUNK_SIZE_WITH_TEXT = 100
 
 @dataclass(frozen=True, slots=True)
 class MatchedDocument:
-    """A document with any rules that matched it, their merged action, and the resulting schema."""
+    """A document, the rules (if any) that match it, the merged action, and the resulting schema."""
 
     artifact_id: UUID
     schema_id: UUID | None
@@ -48,8 +48,8 @@ class MatchResult:
 def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> MatchResult:
     """Find the artifacts that at least one rule matches.
 
-    The artifacts are read in chunks; in each chunk, the oldest artifact comes first. At least one
-    artifact is evaluated. After `limits.BATCH_SECONDS`, the other ids are in `remaining_ids`.
+    The artifacts are read in chunks; in each chunk, the oldest artifact comes first. Evaluates at
+    least one artifact, and stops after `limits.BATCH_SECONDS`; `remaining_ids` lists the others.
     """
     attributes = compiled_rules.list_attributes(rules)
     rule_set = compiled_rules.RuleSet(rules)

@@ -117,8 +117,8 @@ def _list_processed_positions(
 ) -> Sequence[RoutingPosition]:
     """Return the positions in a batch that precede the first remaining document."""
     remaining = set(remaining_ids)
-    numbers = (number for number, row in enumerate(batch) if row.id in remaining)
-    return batch[: next(numbers, len(batch))]
+    remaining_indexes = (index for index, row in enumerate(batch) if row.id in remaining)
+    return batch[: next(remaining_indexes, len(batch))]
 
 
 def _route_batch(ids: Sequence[UUID]) -> MatchResult:

@@ -66,10 +66,10 @@ def simulate(
         simulated_rules = _load_saved_rules() if rules is None else _compile_rules(rules)
         _check_condition_count(simulated_rules, field, len(artifact_ids or documents or ()))
         if artifact_ids is None:
-            inputs = _build_hypothetical_documents(documents or ())
+            simulated_documents = _build_hypothetical_documents(documents or ())
         else:
             attributes = compiled_rules.list_attributes(simulated_rules)
-            inputs = _load_stored_documents(artifact_ids, attributes)
+            simulated_documents = _load_stored_documents(artifact_ids, attributes)
         rule_set = compiled_rules.RuleSet(simulated_rules)
 
         def match(document: _Document) -> MatchedDocument:
@@ -81,9 +81,9 @@ def simulate(
             item[0].attributes.time_limit = time_limit
             return _build_result(*item, rules=simulated_rules)
 
-        matched_documents = _process_each(match, inputs, field)
+        matched_documents = _process_each(match, simulated_documents, field)
         _, choices = routing.choose_assignees(matched_documents)
-        items = list(zip(inputs, matched_documents, choices, strict=True))
+        items = list(zip(simulated_documents, matched_documents, choices, strict=True))
         return {"documents": _process_each(explain, items, field)}
 
 
@@ -138,8 +138,8 @@ def _process_each(process: Callable[[Any], T], items: Sequence[Any], field: str)
     return results
 
 
-def _match_document(document: _Document, rules: compiled_rules.RuleSet) -> MatchedDocument:
-    matches = rules.find_matches(document.attributes)
+def _match_document(document: _Document, rule_set: compiled_rules.RuleSet) -> MatchedDocument:
+    matches = rule_set.find_matches(document.attributes)
     return build_matched_document(
         document.id or _NO_ID, document.schema_id, matches, labeled=document.labeled
     )

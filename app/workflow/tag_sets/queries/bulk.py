@@ -12,7 +12,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.workflow.tag_sets.queries.locking import LockedReview
 
-_SIBLINGS = text(
+_LIST_SIBLINGS = text(
     """
     SELECT id, artifact_id, labeler_id, status, source FROM tag_sets
     WHERE organization_id = :org AND artifact_id = ANY (CAST(:artifact_ids AS uuid[]))
@@ -38,10 +38,10 @@ class ArtifactTagSet(NamedTuple):
 
 
 def list_siblings(tag_sets: Collection[LockedReview]) -> list[ArtifactTagSet]:
-    """Return the unrejected tag sets of the same artifacts that are not in `tag_sets`, by id."""
+    """Return the other unrejected tag sets of the artifacts of `tag_sets`, ordered by id."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": _format_ids({row.artifact_id for row in tag_sets}),
         "excluded_ids": _format_ids(row.id for row in tag_sets),
     }
-    return [ArtifactTagSet._make(row) for row in db.session().execute(_SIBLINGS, values)]
+    return [ArtifactTagSet._make(row) for row in db.session().execute(_LIST_SIBLINGS, values)]

@@ -195,8 +195,8 @@ def save(
     """Save the tags, record a revision, and renew the claim of the draft's labeler.
 
     A claim by another user is not changed. A draft with tags reserves its artifact until
-    `draft_hours` after the claim expires. A labeler who may no longer label, or who has skipped the
-    artifact since the draft was created or returned, gets no claim and no reservation.
+    `draft_hours` hours after the claim expires. A labeler who may no longer label, or who has
+    skipped the artifact since the draft was created or returned, gets no claim and no reservation.
     """
     row = _SAVE.first(
         str(tenancy.current_organization_id()),

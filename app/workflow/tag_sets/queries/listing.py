@@ -45,10 +45,10 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _STATUSES = tuple(TagSetStatus)
 _MIN_ROWS_TO_SCAN = 20_000
-"""The minimum number of tag sets for which a list sorted by `updated_at` reads in that order.
+"""The minimum number of tag sets for which a list by `updated_at` reads an index in that order.
 
-Only tag sets that match the filters are counted, without those whose versions are labeled blind. If
-there are fewer, the list reads all of them and sorts them."""
+If there are fewer tag sets, the list reads and sorts all of them. Only tag sets that match the
+filters are counted, except those whose versions are labeled blind."""
 _NEWEST = PreparedList(
     "list_tag_sets",
     select_listed_tag_sets(bindparam("page_limit", type_=Integer) - 1).where(
@@ -125,7 +125,7 @@ def _build_submitted_total_and_keys(
         return build_count(filters), keys or [KeyQuery(KEYS.where(*build_conditions(filters)))]
     siblings = _select_siblings(filters, reader.user_id, blind_versions)
     total = _build_visible_count(filters, reader.user_id, blind_versions, siblings)
-    keys = [_build_open_key(filters, blind_versions, by_creation=by_creation)]
+    keys = [_build_non_blind_key(filters, blind_versions, by_creation=by_creation)]
     if filters.get("labeler_id", reader.user_id) == reader.user_id:
         own_filters = {**filters, "labeler_id": reader.user_id}
         own_keys = build_keys(own_filters) if by_creation else []
@@ -203,15 +203,15 @@ def _select_siblings(
     return result
 
 
-def _build_open_key(
+def _build_non_blind_key(
     filters: dict[str, Any], blind_versions: VersionIds, *, by_creation: bool
 ) -> KeyQuery:
     """Build the index ranges for the tag sets whose versions are not labeled blind."""
-    is_open = TagSet.schema_version_id.not_in(blind_versions)
+    is_not_blind = TagSet.schema_version_id.not_in(blind_versions)
     if not by_creation:
         count = build_count(filters) - build_count(filters, versions=list(blind_versions))
         if db.session().execute(select(count)).scalar_one() >= _MIN_ROWS_TO_SCAN:
-            return KeyQuery(KEYS.where(is_open, *build_conditions(filters)))
+            return KeyQuery(KEYS.where(is_not_blind, *build_conditions(filters)))
     branches = select_branches(
         remove_period(filters), "schema_id", "status", excluded_versions=blind_versions
     )
@@ -221,7 +221,7 @@ def _build_open_key(
     in_branch = KEYS.where(
         TagSet.schema_id == branches.c.schema_id,
         TagSet.status == branches.c.status,
-        is_open,
+        is_not_blind,
         *build_conditions(other_filters),
     )
     return KeyQuery(in_branch, branches)

@@ -169,7 +169,7 @@ _SELECT_TAG_SETS = _select(
     artifact_schema_id=Artifact.schema_id,
 )
 _SELECT_REVIEWS = _select(LockedReview._fields, review_policy=SchemaVersion.review_policy)
-_WITH_SOURCES = text(
+_LIST_IDS_WITH_SOURCES = text(
     """
     SELECT tag_sets.id FROM tag_sets WHERE tag_sets.organization_id = :org AND tag_sets.id = :id
     UNION ALL
@@ -188,7 +188,7 @@ def lock(tag_set_ids: Iterable[UUID]) -> list[LockedTagSet]:
 def lock_with_sources(tag_set_id: UUID) -> list[LockedTagSet]:
     """Lock a tag set and, if it is a merge, its sources, and return them ordered by id."""
     values = {"org": tenancy.current_organization_id(), "id": tag_set_id}
-    return lock(db.session().execute(_WITH_SOURCES, values).scalars())
+    return lock(db.session().execute(_LIST_IDS_WITH_SOURCES, values).scalars())
 
 
 def lock_by_artifact(artifact_id: UUID) -> list[LockedTagSet]:
@@ -226,7 +226,7 @@ class LabeledArtifact(NamedTuple):
     id: UUID
 
 
-def lock_labeled(schema_id: UUID, after: LabeledArtifact | None) -> list[LabeledArtifact]:
+def lock_labeled_artifacts(schema_id: UUID, after: LabeledArtifact | None) -> list[LabeledArtifact]:
     """Lock the next BATCH artifacts of a schema that are in progress or in review.
 
     Batches are in order of creation; `after` is the newest artifact in the previous batch, or None

@@ -1,4 +1,4 @@
-"""Conditions, counts and index ranges of the filters for tag sets."""
+"""Conditions, counts and index ranges for the filters of the list of tag sets."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -89,8 +89,8 @@ def select_tag_sets(
 ) -> Select[Any]:
     """Return a SELECT for tag sets whose rows are named tuples with the fields `names`.
 
-    `expressions` has the columns of names that `TagSetRow` does not have, and may replace columns
-    of `TagSetRow`.
+    `expressions` maps names to columns. It must contain the names that `TagSetRow` does not have,
+    and may replace columns of `TagSetRow`.
     """
     columns = db.build_columns(
         names,
@@ -222,7 +222,7 @@ def find_visible_ids(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
 def find_viewers(
     tag_set_id: UUID, user_ids: Sequence[UUID], *, include_labelers: bool
 ) -> set[UUID]:
-    """Return those of `user_ids` who are members and may see a tag set.
+    """Return the ids in `user_ids` that belong to members who may see a tag set.
 
     Users with the role labeler are omitted unless `include_labelers` is set.
     """

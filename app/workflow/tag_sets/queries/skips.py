@@ -78,13 +78,13 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
     return is_deleted
 
 
-def record_skips_after_rejection(labelers: Mapping[UUID, UUID], reason: str) -> None:
+def record_skips_after_rejection(labeler_ids: Mapping[UUID, UUID], reason: str) -> None:
     """Record skips for labelers whose tag sets were rejected with `send_to: pool`; unassign them.
 
-    `labelers` maps the ids of locked artifacts to user ids. Existing skips are kept.
+    `labeler_ids` maps the ids of locked artifacts to user ids. Existing skips are kept.
     """
-    if labelers:
-        user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
+    if labeler_ids:
+        user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labeler_ids.items()}
         db.session().execute(
             _SKIP_REJECTED,
             {

@@ -160,13 +160,13 @@ def update_statuses(artifact_ids: Sequence[UUID], *, are_new: bool = False) -> d
 
     Call this function last in a transaction that changes a tag set. The artifacts must be locked,
     in the order of their ids. If `are_new` is set, this transaction has created the artifacts, so
-    they may have any status; other changes are logged as errors if the table of transitions does
-    not contain them. Statuses:
+    they may have any status; for other artifacts, a change that the table of transitions does not
+    contain is logged as an error. Statuses:
 
     - done: at least as many tag sets are accepted as the schema requires, or a merge is accepted.
       An artifact that is done stays done if its schema requires more tag sets than before.
-    - in_review: there is no draft and a tag set is submitted. In addition, a merge is submitted, or
-      at least as many tag sets are submitted or accepted as the schema requires.
+    - in_review: there is no draft, a tag set is submitted, and either a merge is submitted or at
+      least as many tag sets are submitted or accepted as the schema requires.
     - in_progress: there is a draft, a submitted or accepted tag set, or an unexpired claim.
     - ready: none of the above. Artifacts that are processing or failed keep their status.
 
@@ -199,7 +199,7 @@ def _execute_update(
     }
     rows = [_UpdatedArtifact._make(row) for row in db.session().execute(statement, values)]
     for row in rows:
-        # The old status was wrong. Failing would keep it wrong.
+        # Only log the error: the old status was wrong, and an exception would restore it.
         if not (are_new or is_transition(row.old_status, row.status)):
             log.error("artifact.unexpected_transition", **row._asdict())
     idle_ids = [str(row.id) for row in rows if row.may_have_idle_assignees]
@@ -229,7 +229,7 @@ _ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS = text(
 )
 # The artifacts are locked first, as in every change of an artifact and its tag sets. Artifacts that
 # another transaction has locked are left to the next run.
-_END_EXPIRED = text(
+_END_EXPIRED_RESERVATIONS = text(
     """
     WITH expired AS (
         SELECT id FROM artifacts
@@ -272,7 +272,7 @@ def list_organizations_with_expired_reservations() -> list[UUID]:
 def end_expired_reservations() -> list[UUID]:
     """Lock at most BATCH artifacts, end their expired reservations, and return the artifact ids."""
     values = {"batch": BATCH, **_build_organization_params()}
-    return sorted(set(db.session().scalars(_END_EXPIRED, values)))
+    return sorted(set(db.session().scalars(_END_EXPIRED_RESERVATIONS, values)))
 
 
 def _build_organization_params() -> dict[str, UUID]:

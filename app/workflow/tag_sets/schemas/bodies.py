@@ -114,7 +114,7 @@ def _find_property_errors(
 
 
 def _is_allowed_integer(content: object, allowed_types: tuple[type, ...]) -> bool:
-    """Return whether integers are allowed and `content` is a float with an integer value (1.0)."""
+    """Return whether integers are allowed and `content` is a float without a fraction, like 1.0."""
     return int in allowed_types and isinstance(content, float) and content.is_integer()
 
 

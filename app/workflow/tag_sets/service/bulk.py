@@ -57,12 +57,12 @@ class _Batch:
         self.team_ids = self._find_team_ids()
         self.merged_artifact_ids: set[UUID] = set()
         # The labeler id and the status of each tag set, by artifact id and tag set id.
-        self.siblings: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
+        self.all_tag_sets: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
         locked_tag_sets = tag_sets_by_id.values()
         rows: list[LockedReview | ArtifactTagSet] = [*locked_tag_sets]
         rows += queries.list_siblings(locked_tag_sets)
         for row in rows:
-            self.siblings[row.artifact_id][row.id] = (row.labeler_id, row.status)
+            self.all_tag_sets[row.artifact_id][row.id] = (row.labeler_id, row.status)
             if row.source == "merge" and row.status == "accepted":
                 self.merged_artifact_ids.add(row.artifact_id)
 
@@ -85,7 +85,7 @@ class _Batch:
             except ApiError as failure:
                 self.failures[tag_set.id] = failure
             else:
-                self.siblings[tag_set.artifact_id][tag_set.id] = (tag_set.labeler_id, status)
+                self.all_tag_sets[tag_set.artifact_id][tag_set.id] = (tag_set.labeler_id, status)
                 valid_tag_sets.append(tag_set)
         return valid_tag_sets
 
@@ -95,8 +95,8 @@ class _Batch:
 
     def count_accepted(self, tag_set: LockedReview) -> int:
         """Return the number of accepted tag sets of the same artifact."""
-        siblings = self.siblings[tag_set.artifact_id]
-        return sum(status == TagSetStatus.ACCEPTED for _, status in siblings.values())
+        artifact_tag_sets = self.all_tag_sets[tag_set.artifact_id]
+        return sum(status == TagSetStatus.ACCEPTED for _, status in artifact_tag_sets.values())
 
     def has_other_tag_set(self, tag_set: LockedReview, blocking_statuses: Sequence[str]) -> bool:
         """Return whether the labeler has another tag set for the artifact in a blocking status."""
@@ -104,7 +104,7 @@ class _Batch:
             labeler_id == tag_set.labeler_id
             and status in blocking_statuses
             and sibling_id != tag_set.id
-            for sibling_id, (labeler_id, status) in self.siblings[tag_set.artifact_id].items()
+            for sibling_id, (labeler_id, status) in self.all_tag_sets[tag_set.artifact_id].items()
         )
 
 
@@ -202,16 +202,16 @@ def _emit_rejected(
 
 def _record_skips_after_rejection(rejected_tag_sets: list[LockedReview], reason: str) -> None:
     """Record a skip of the artifact for each labeler whose tag set was rejected."""
-    labelers: dict[UUID, list[UUID]] = {}
+    ids_by_artifact: dict[UUID, list[UUID]] = {}
     for tag_set in rejected_tag_sets:
         if tag_set.labeler_id is not None:
-            labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
+            ids_by_artifact.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
     # Each pass records at most one skip per artifact. More than one pass is rare.
-    while labelers:
+    while ids_by_artifact:
         skips.record_skips_after_rejection(
-            {artifact_id: users.pop() for artifact_id, users in labelers.items()}, reason
+            {artifact_id: ids.pop() for artifact_id, ids in ids_by_artifact.items()}, reason
         )
-        labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}
+        ids_by_artifact = {artifact_id: ids for artifact_id, ids in ids_by_artifact.items() if ids}
 
 
 def _claim_for_labelers(returned_tag_sets: list[LockedReview], caller: Caller) -> None:

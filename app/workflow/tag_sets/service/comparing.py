@@ -85,7 +85,7 @@ def compare(
         message = "Send exactly one of `against`, `revision` and `prediction`."
         raise errors.invalid(message, "against")
     if against is not None:
-        other_side = _get_other_side(tag_set, against, caller)
+        other_side = _get_tag_set_side(tag_set, against, caller)
     elif revision is not None:
         other_side = _get_revision_side(tag_set_id, revision, "revision")
     else:
@@ -107,7 +107,7 @@ def compare(
     }
 
 
-def _get_other_side(tag_set: TagSetRow, tag_set_id: UUID, caller: Caller) -> _ComparisonSide:
+def _get_tag_set_side(tag_set: TagSetRow, tag_set_id: UUID, caller: Caller) -> _ComparisonSide:
     row = reading.find(tag_set_id, caller=caller)
     if row is None or row.artifact_id != tag_set.artifact_id:
         raise errors.invalid("Must be the id of a tag set for this artifact.", "against")
@@ -133,7 +133,7 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
 
     Independent tag sets are counted if they are submitted, accepted, or superseded by a merge.
     Other rejected tag sets, merges, tag sets by models and tag sets with an earlier schema are
-    listed but not counted. In a gold artifact, each tag set is also compared with the accepted
+    listed but not counted. For a gold artifact, each tag set is also compared with the accepted
     merge, or else with the oldest accepted tag set. An agreement is None if there are too many
     spans or boxes to match in one request. `fields` lists as many fields as fit into 8 MiB;
     `truncated` is true if fields were omitted. Raises 404 if the artifact does not exist.

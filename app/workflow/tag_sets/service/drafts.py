@@ -217,8 +217,8 @@ def _list_known_tags(
 ) -> list[dict[str, Any]]:
     """Return the tags that may keep their source: the draft's stored tags, and predicted tags.
 
-    Predicted tags are included only if a submitted tag with another source than `human` is not
-    stored.
+    Predicted tags are included only if a submitted tag has a source other than `human`, and is not
+    one of the stored tags.
     """
     known_tags = queries.get_tags(draft.id)
     non_human_tags = [tag for tag in submitted_tags if tag["source"] != "human"]

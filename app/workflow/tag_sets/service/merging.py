@@ -102,7 +102,7 @@ def merge(
     both `tags` and `choices`; 403 for the caller's own tag set; 409 `conflict` with `details.state`
     for a draft, `details.tag_set_id` for an existing merge, or the details of `check_sources`.
     """
-    artifact_id = _get_artifact_id(tag_set_ids)
+    artifact_id = _get_common_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
     newest_source = max(sources, key=lambda source: source.version)
     version_rules = rules.get_version_rules(newest_source.schema_version_id)
@@ -182,7 +182,7 @@ def _insert_merge(
     return tag_set.id
 
 
-def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
+def _get_common_artifact_id(tag_set_ids: list[UUID]) -> UUID:
     artifact_ids = related.get_artifact_ids(tag_set_ids)
     for position, tag_set_id in enumerate(tag_set_ids):
         # Tag sets of another organization are not found.

@@ -44,7 +44,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
 
 
 def find_visible_ids(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return the ids of those `tag_set_ids` that a caller with a role below reviewer may see."""
+    """Return those of `tag_set_ids` that a caller with a role below reviewer may see."""
     return reading.find_visible_ids(tag_set_ids, rules.build_reader(caller))
 
 
@@ -63,7 +63,7 @@ def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Pa
 
 
 def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return those of `user_ids` who are members and may see a tag set.
+    """Return the ids in `user_ids` that belong to members who may see a tag set.
 
     If the caller labels the artifact blind, other labelers are omitted, because the result would
     reveal whether they have submitted a tag set.

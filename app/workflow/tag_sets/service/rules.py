@@ -55,8 +55,8 @@ def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
 def get_version_rules(version_id: UUID) -> VersionRules:
     """Return the compiled fields and the review policy of a schema version, from a cache.
 
-    No other cache contains compiled fields. A version never changes, so entries do not expire. The
-    id must come from a record of the current organization, because all organizations share the
+    This is the only cache of compiled fields. A version never changes, so entries do not expire.
+    The id must come from a record of the current organization, because all organizations share the
     cache. Raises 404 if the version is not cached and does not exist.
     """
     version = versions.get_version(version_id)

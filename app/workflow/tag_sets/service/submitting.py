@@ -79,11 +79,11 @@ def _accept_automatically(
 def _build_flags(tag_set: LockedTagSet, version_rules: rules.VersionRules) -> list[str]:
     schema_limit = version_rules.auto_accept_confidence
     limit = LOW_CONFIDENCE if schema_limit is None else schema_limit
-    is_doubtful = any(
+    has_low_confidence = any(
         tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] < limit
         for tag in tag_set.tags
     )
-    flags = ["low_confidence"] if is_doubtful else []
+    flags = ["low_confidence"] if has_low_confidence else []
     return [*flags, "resubmitted"] if was_returned(tag_set) else flags
 
 
@@ -139,7 +139,7 @@ def find_exemption(
     Agreement with other tag sets is not considered. A tag set that inherits the rejections of
     earlier tag sets is always reviewed, because it may be a copy of a rejected tag set. Confidence
     is a reason only if the labeler has removed no predicted tags and added no tags from a later
-    prediction. It is no reason if the prediction was made by rules, whose confidence is not
+    prediction. It is not a reason if the prediction was made by rules, whose confidence is not
     calibrated, or for another schema version, which may have other fields.
     """
     if was_returned(tag_set) or tag_set.earlier_rejections:
