@@ -3,12 +3,15 @@
 import os
 import sys
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from devserver.children import ROOT
 from devserver.postgres import EmbeddedPostgres
+from devserver.revisions import find_head_revision
 
 _FOLDER = ROOT / "migrations"
+_REVISION_FORMAT = "%Y%m%d%H%M"
 
 
 def write_migration(message: str) -> int:
@@ -35,5 +38,14 @@ def write_migration(message: str) -> int:
     ):
         os.environ["DATABASE_URL"] = server.url
         command.upgrade(config, "head")
-        command.revision(config, message.strip(), autogenerate=True)
+        command.revision(config, message.strip(), autogenerate=True, rev_id=_build_revision_id())
     return 0
+
+
+def _build_revision_id() -> str:
+    """Return the current time in UTC, but at least a minute after the newest migration's time."""
+    head = find_head_revision(_FOLDER / "versions")
+    times = [datetime.now(UTC).replace(tzinfo=None)]
+    if head is not None:
+        times.append(datetime.strptime(head, _REVISION_FORMAT) + timedelta(minutes=1))  # noqa: DTZ007 - in UTC
+    return max(times).strftime(_REVISION_FORMAT)

@@ -131,9 +131,7 @@ def test_mail_without_a_server(flask, app: Flask, work) -> None:
     assert "was not sent" in flask.get_refusal("mail", "test", "a@b.c, d@e.f")
 
 
-def test_mail_through_a_server(
-    flask, app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mail_through_a_server(flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inbox, address = Inbox(), f"anna.{uuid7().hex}@test.example"
     server = build_inbox_server(inbox)
     mailer = Mailer(f"smtp://127.0.0.1:{server.port}", tmp_path, "no-reply@labels.example")

@@ -128,6 +128,21 @@ def supervise(running: Callable[..., RunningProgram]) -> Callable[..., RunningPr
     return start
 
 
+def run_devserver(
+    *arguments: object, cwd: Path = ROOT, **environ: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command of `python -m devserver`, and return its status and output."""
+    return subprocess.run(
+        [sys.executable, "-m", "devserver", *map(str, arguments)],
+        cwd=cwd,
+        env={"PATH": os.environ["PATH"], **environ},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
 def wait_for_end(pids: set[int]) -> None:
     """Wait until none of the processes is running."""
     wait_until(lambda: not any(processes.is_running(pid) for pid in pids))

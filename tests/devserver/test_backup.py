@@ -1,9 +1,6 @@
 """A copy of a running service, and another service made of it that sends nothing."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +14,9 @@ from devserver.lock import DataLock
 from devserver.postgres import EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url
 from devserver.progress import Progress
-from tests.devserver.conftest import query_alone
+from tests.devserver.conftest import query_alone, run_devserver
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import ROOT, Receiver, Service, run_service
+from tests.faults.conftest import Receiver, Service, run_service
 from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
 
 # Beside tests/faults, and not after all of them.
@@ -45,15 +42,7 @@ def backup(tmp_path: Path) -> Path:
 
 def _run(command: str, data_dir: Path, *arguments: object, status: int = 0, **environ: str) -> str:
     """Run a command that must exit with `status`. Return its output, or the message of an error."""
-    finished = subprocess.run(
-        [sys.executable, "-m", "devserver", command, *map(str, arguments)],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir), **environ},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = run_devserver(command, *arguments, DATA_DIR=str(data_dir), **environ)
     assert finished.returncode == status, finished.stdout + finished.stderr
     return finished.stderr if status else finished.stdout
 

@@ -4,6 +4,8 @@ import ctypes
 import mmap
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from devserver import memory, processes
 from tests.factories.waiting import wait_until
@@ -11,26 +13,26 @@ from tests.factories.waiting import wait_until
 MIB = 1024 * 1024
 
 
-def forked(size):
-    """A child that shares `size` bytes with this process, and this process's own mapping."""
-    shared = mmap.mmap(-1, size)
-    shared[:] = b"x" * size
-    pid = os.fork()
-    if pid == 0:
-        signal.pause()
-    return pid, shared
+@contextmanager
+def forked(size: int) -> Iterator[int]:
+    """Fork a child that shares `size` bytes with this process until the block ends."""
+    with mmap.mmap(-1, size) as shared:
+        shared[:] = b"x" * size
+        pid = os.fork()
+        if pid == 0:
+            signal.pause()
+        try:
+            yield pid
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def test_shared_pages_count_once_over_all_sharers():
     before = memory.measure_pss([os.getpid()])
-    pid, shared = forked(64 * MIB)
-    try:
+    with forked(64 * MIB) as pid:
         together = memory.measure_pss([os.getpid(), pid])
         assert 60 * MIB < together - before < 90 * MIB
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        shared.close()
 
 
 def test_a_process_that_has_ended_counts_as_nothing():
@@ -42,22 +44,17 @@ def test_a_process_that_has_ended_counts_as_nothing():
 
 
 def test_a_tree_has_every_descendant_and_no_zombie():
-    pid, shared = forked(MIB)
-    zombie = os.fork()
-    if zombie == 0:
-        os._exit(0)
-    try:
+    with forked(MIB) as pid:
+        zombie = os.fork()
+        if zombie == 0:
+            os._exit(0)
         wait_until(lambda: not processes.is_running(zombie))
         tree = {process.pid for process in processes.list_tree(os.getpid())}
         assert {os.getpid(), pid} <= tree
         assert zombie not in tree
         assert memory.measure_tree_pss(os.getpid()) > memory.measure_pss([os.getpid(), pid]) - MIB
         assert {pid, zombie} & {child.pid for child in processes.list_children()} == {pid}
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
         os.waitpid(zombie, 0)
-        shared.close()
     assert not processes.is_running(pid)
 
 

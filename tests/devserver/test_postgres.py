@@ -76,12 +76,14 @@ def test_passwords_are_needed_and_private(server, folder):
         assert stat.S_IMODE(mode) == 0o600
 
 
+def read_settings(url: str, *names: str) -> tuple[str, ...]:
+    columns = ", ".join(f"current_setting('{name}')" for name in names)
+    return query(url, f"SELECT {columns}")[0]
+
+
 def test_it_listens_on_loopback_only(server):
-    addresses = query(
-        server.admin_url,
-        "SELECT current_setting('listen_addresses'), current_setting('unix_socket_directories')",
-    )
-    assert addresses == [("127.0.0.1", "")]
+    addresses = read_settings(server.admin_url, "listen_addresses", "unix_socket_directories")
+    assert addresses == ("127.0.0.1", "")
 
 
 def test_it_never_runs_as_root(server):
@@ -96,13 +98,10 @@ def test_text_is_utf_8_and_case_folding_knows_more_than_ascii(server):
 
 
 def test_durability_is_given_up_only_when_asked(server, tmp_path):
-    settings = (
-        "SELECT current_setting('fsync'), current_setting('full_page_writes'),"
-        " current_setting('synchronous_commit')"
-    )
-    assert query(server.url, settings) == [("off", "off", "off")]
+    names = ("fsync", "full_page_writes", "synchronous_commit")
+    assert read_settings(server.url, *names) == ("off", "off", "off")
     with EmbeddedPostgres(tmp_path / "durable") as durable:
-        assert query(durable.url, settings) == [("on", "on", "on")]
+        assert read_settings(durable.url, *names) == ("on", "on", "on")
 
 
 def test_databases_are_copied_from_a_template_and_dropped_with_their_sessions(server):
@@ -141,14 +140,13 @@ def test_committed_rows_survive_kill_9_of_the_server(tmp_path):
 def test_recovery_reads_little_and_syncs_the_file_system_at_once(own):
     own.start()
     names = ("recovery_init_sync_method", "max_wal_size")
-    settings = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
-    assert query(own.url, settings) == [("syncfs", "128MB")]
+    assert read_settings(own.url, *names) == ("syncfs", "128MB")
     # What concerns the size of the server is the operator's to change.
     query_alone(own.admin_url, "ALTER SYSTEM SET max_wal_size = '2GB'")
     os.kill(own.pid, signal.SIGKILL)
     own.stop()
     own.start()
-    assert query(own.url, settings) == [("syncfs", "2GB")]
+    assert read_settings(own.url, *names) == ("syncfs", "2GB")
 
 
 def test_it_stops_cleanly_when_its_starter_is_killed(running, tmp_path):
@@ -301,8 +299,7 @@ def test_clusters_made_before_get_the_settings_of_the_log(own):
         with pytest.raises(psycopg2.Error):
             query(again.url, f"SELECT '{SECRET}'::date")
         names = ("log_min_error_statement", "log_error_verbosity", "log_min_messages")
-        shown = query(again.url, "SELECT " + ", ".join(f"current_setting('{n}')" for n in names))
-        assert shown == [("panic", "terse", "log")]
+        assert read_settings(again.url, *names) == ("panic", "terse", "log")
     assert "Heart of Gold" not in own.log.read_text()
 
 

@@ -55,25 +55,23 @@ def test_without_a_terminal_each_step_is_one_plain_line(stream):
 
 
 def test_on_a_terminal_the_step_is_drawn_with_its_bar_and_replaced_by_its_outcome(terminal):
-    stream = terminal
-    progress = Progress(stream)
+    progress = Progress(terminal)
     progress.begin("demo data")
     progress._drawn_at = 0.0
     progress.advance(6, 12)
-    assert "[############............] 6/12" in stream.text(progress)
+    assert "[############............] 6/12" in terminal.text(progress)
     progress.done("made")
-    last = stream.text(progress).rpartition("\x1b[2K")[2]
+    last = terminal.text(progress).rpartition("\x1b[2K")[2]
     assert last.startswith("  ok ")
     assert last.endswith("made\n")
 
 
 def test_more_done_than_there_was_keeps_the_bar_in_its_frame(terminal):
-    stream = terminal
-    progress = Progress(stream)
+    progress = Progress(terminal)
     progress.begin("x")
     progress._drawn_at = 0.0
     progress.advance(30, 12)
-    assert f"[{'#' * 24}] 30/12" in stream.text(progress)
+    assert f"[{'#' * 24}] 30/12" in terminal.text(progress)
 
 
 def test_a_failure_between_two_steps_says_nothing(stream):

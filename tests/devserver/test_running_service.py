@@ -4,18 +4,17 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg2
 import pytest
 
 from devserver import processes
+from devserver.databases import can_connect
 from devserver.memory import measure_pss
 from devserver.process import MAX_LOG_BYTES, find_free_port
-from tests.devserver.conftest import ROOT, RunningProgram, kill_all
+from tests.devserver.conftest import RunningProgram, kill_all, run_devserver
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
 from tests.factories.waiting import wait_until
 
@@ -45,18 +44,6 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         assert not (data_dir / "running.json").exists()
     finally:
         kill_all([program])
-
-
-def run_command(base: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "devserver", *arguments],
-        env={"PATH": os.environ["PATH"], **base},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def test_it_shows_each_step_then_addresses_users_and_a_login(service):
@@ -104,29 +91,21 @@ def test_clients_find_a_restarted_server_at_the_same_address(service):
     url = get_api_variable(service.base, "DATABASE_URL")
     os.kill(list_children(service.base)["PostgreSQL"], signal.SIGKILL)
     service.program.line(lambda line: line.startswith("PostgreSQL is running again"))
-
-    def answers():
-        try:
-            psycopg2.connect(url).close()
-        except psycopg2.OperationalError:
-            return False
-        return True
-
-    wait_until(answers)
+    wait_until(lambda: can_connect(url))
 
 
 def test_status_and_env_describe_the_running_service(service, tmp_path):
     nothing = {"DATA_DIR": str(tmp_path / "data")}
-    assert run_command(nothing, "status").returncode == 1
-    assert run_command(nothing, "env").returncode == 1
-    table = run_command(service.base, "status")
+    assert run_devserver("status", **nothing).returncode == 1
+    assert run_devserver("env", **nothing).returncode == 1
+    table = run_devserver("status", **service.base)
     assert table.returncode == 0
     for name, pid in list_children(service.base).items():
         assert any(
             row.split()[:1] == [str(pid)] and f"{name}:" in row for row in table.stdout.splitlines()
         )
     shell = subprocess.run(
-        ["sh", "-c", f'{run_command(service.base, "env").stdout}\nprintf %s "$DATABASE_URL"'],
+        ["sh", "-c", f'{run_devserver("env", **service.base).stdout}\nprintf %s "$DATABASE_URL"'],
         capture_output=True,
         text=True,
         check=True,

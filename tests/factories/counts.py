@@ -7,7 +7,7 @@ from uuid import UUID
 from flask import Flask
 from sqlalchemy import text
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.counters import upkeep
 from tests.factories.orgs import Org
 
@@ -26,9 +26,9 @@ def fold(app: Flask) -> None:
         upkeep.fold(db.checkpoint)
 
 
-def run_sql(org: Org, statement: str, **values: Any) -> list[Any]:
+def run_sql(org: Org, statement: str, /, **values: Any) -> list[Any]:
     """Run a statement in the organization, commit, and return its rows; `:org` is its id."""
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         result = session.execute(text(statement), {"org": org.id, **values})
         return list(result) if result.returns_rows else []
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.insight.drift.models import DriftReport
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories.orgs import Org
 
@@ -43,7 +43,7 @@ def insert_drift_reports(org: Org, schema_id: Any, count: int) -> list[str]:
         )
         for number in range(count)
     ]
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.add_all(reports)
         session.flush()
         return [str(report.id) for report in reports]

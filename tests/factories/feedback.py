@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from app.kit.ids import uuid7
-from tests.factories.orgs import Org
+from tests.factories.orgs import Org, get_data
 from tests.factories.work import run_jobs_of
 from tests.factories.workspace import Workspace
 
@@ -47,19 +47,16 @@ class Assisted:
 
     def save(self, draft: dict[str, Any], tags: list[Any], *, by: str = "labeler") -> None:
         """Save the tags of a draft."""
-        response = self.workspace.save(draft, tags, by=by)
-        assert response.status_code == 200, response.json
+        get_data(self.workspace.save(draft, tags, by=by))
 
     def submit(self, draft: dict[str, Any], *, by: str = "labeler") -> None:
         """Submit a draft."""
-        response = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
-        assert response.status_code == 200, response.json
+        self.workspace.act(draft, "submit", by=by)
 
     def accept(self, draft: dict[str, Any], **body: Any) -> None:
         """Submit a draft, and accept it. `body` is the request body of the review decision."""
         self.submit(draft)
-        response = self.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
-        assert response.status_code == 200, response.json
+        self.workspace.act(draft, "accept", **body)
 
     def record(self) -> None:
         """Run the jobs that record feedback."""
@@ -75,17 +72,14 @@ class Assisted:
 
     def read(self, path: str, *, by: str = "viewer") -> Any:
         """Send a GET request, and return the data of the response."""
-        response = self.org.api(by).get(path)
-        assert response.status_code == 200, response.json
-        return response.json["data"]
+        return get_data(self.org.api(by).get(path))
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the feedback, sorted by tag set and position, without its ids and timestamps."""
         rows = self.workspace.sql(
             "SELECT artifact_id, field, row, model, outcome, confidence, bin, tag_set_id,"
             " labeler_id, day, accepted_revision, position FROM prediction_feedback"
-            " WHERE organization_id = :org ORDER BY tag_set_id, position, field, id",
-            org=self.org.id,
+            " WHERE organization_id = :org ORDER BY tag_set_id, position, field, id"
         )
         return [tuple(row) for row in rows]
 

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
-from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories.orgs import Org
 
@@ -61,7 +60,7 @@ def insert_invoices(org: Org) -> list[str]:
     credit_note = _build_invoice(
         month=1, kind=InvoiceKind.CREDIT_NOTE.value, refers_to=invoice.id, due_at=None
     )
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.add_all((invoice, draft))
         session.flush()
         session.add(credit_note)

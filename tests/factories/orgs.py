@@ -77,6 +77,12 @@ class Api:
         return self.request("DELETE", path, **kwargs)
 
 
+def get_data(response: TestResponse, status: int = 200) -> Any:
+    """Assert that a response has this status, and return its data."""
+    assert response.status_code == status, response.json
+    return response.json["data"]
+
+
 class Tokens(dict[str, str]):
     """Access tokens by user name. A token is issued when a test first reads it."""
 
@@ -142,8 +148,7 @@ class Org:
         """
         body = {"name": f"A {role} key", "role": role, **properties}
         response = self.api(maker).post(f"/organizations/{self.slug}/api-keys", body)
-        assert response.status_code == 201, response.json
-        return Api(self.app.test_client(), None, None, response.json["data"]["key"])
+        return Api(self.app.test_client(), None, None, get_data(response, 201)["key"])
 
     def add_user(self, name: str, role: str) -> UUID:
         """Create a user who is a member with `role`, and return the user's id.
@@ -194,6 +199,14 @@ def _build_user(name: str) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def transaction_across_organizations(app: Flask) -> Iterator[orm.Session]:
+    """Run the block in a transaction of all organizations. Yields the database session."""
+    everything = tenancy.across_organizations(reason="a test works on all organizations")
+    with app.app_context(), everything, db.transaction() as session:
+        yield session
+
+
 def operator(app: Flask) -> Api:
     """Return a client with the token of the control plane, as the operator has."""
     return Api(app.test_client(), container.settings().control_plane_token, None)
@@ -205,7 +218,7 @@ def make_org(app: Flask, **columns: Any) -> Org:
     `columns` are values for columns of `organizations`.
     """
     org = Org(app, uuid7(), f"org-{uuid7().hex[-20:]}")
-    with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         values = {"id": org.id, "slug": org.slug, "name": "Test", **columns}
         session.execute(insert(Organization.__table__), values)
         org._insert_users({role.name: role.name for role in Role})

@@ -28,12 +28,12 @@ def send_signal(process: psutil.Process, number: signal.Signals) -> None:
         process.send_signal(number)
 
 
-def run_script(script: str, env: Mapping[str, str] | None = None) -> str:
+def run_script(script: str, *arguments: str, env: Mapping[str, str] | None = None) -> str:
     """Run a Python script in a process of its own, and return what it prints."""
     root = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-c", script, *arguments]
     return subprocess.run(
-        command, cwd=root, env=env, capture_output=True, text=True, check=True
+        command, cwd=root, env=env, capture_output=True, text=True, check=True, timeout=300
     ).stdout
 
 

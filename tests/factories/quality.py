@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from tests.factories.work import run_jobs_of
+from app.kit import db
+from tests.factories.orgs import get_data, transaction_across_organizations
+from tests.factories.work import make_job, run_jobs_of
 from tests.factories.workspace import Workspace, tag
 
 CELLS = "SELECT * FROM quality_cells ORDER BY subject, schema_id, name, field_type, day"
@@ -22,9 +24,7 @@ class QualityWorkspace(Workspace):
     def read(self, path: str, *, by: str = "viewer") -> Any:
         """Update the metrics, send a GET request, and return the data of the response."""
         self.update_metrics()
-        response = self.org.api(by).get(f"/quality/{path}")
-        assert response.status_code == 200, response.json
-        return response.json["data"]
+        return get_data(self.org.api(by).get(f"/quality/{path}"))
 
     def label(
         self, artifact: Any, *numbers: str, by: str = "labeler", seconds: int = 60, **values: Any
@@ -39,14 +39,6 @@ class QualityWorkspace(Workspace):
         saved = self.save(draft, tags, by=by, seconds_spent=seconds)
         assert saved.status_code == 200, saved.json
         return self.act(draft, "submit", by=by)
-
-    def act(
-        self, tag_set: dict[str, Any], action: str, *, by: str = "reviewer", **body: Any
-    ) -> dict[str, Any]:
-        """Accept, reject, reopen or submit a tag set."""
-        response = self.org.api(by).post(f"/tag-sets/{tag_set['id']}/{action}", json=body)
-        assert response.status_code == 200, response.json
-        return dict(response.json["data"])
 
     def reject(self, tag_set: dict[str, Any], *, to: str = "labeler") -> dict[str, Any]:
         """Reject a tag set, and send it to its labeler or to the pool."""
@@ -65,19 +57,15 @@ class QualityWorkspace(Workspace):
     def rebuild_metrics(self) -> None:
         """Rebuild all quality metrics of the organization."""
         from app.insight.quality.service import updating  # noqa: PLC0415
-        from app.kit import db, tenancy  # noqa: PLC0415
 
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.transaction():
             updating.rebuild(db.checkpoint)
 
     def prepare(self) -> None:
         """Run the periodic job that enqueues recounts and sums of all organizations."""
         from app.insight.quality import jobs  # noqa: PLC0415
-        from app.kit import db, tenancy  # noqa: PLC0415
-        from tests.factories.work import make_job  # noqa: PLC0415
 
-        all_organizations = tenancy.across_organizations(reason="a test runs a periodic job")
-        with self.org.app.app_context(), all_organizations, db.transaction():
+        with transaction_across_organizations(self.org.app):
             jobs.enqueue_repairs(make_job(None, {}))
 
     def list_cells(self) -> list[Any]:

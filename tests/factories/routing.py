@@ -3,9 +3,10 @@
 from typing import Any
 from uuid import UUID
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.workflow.routing_rules.service import routing
-from tests.factories.teams import add_members, make_team
+from tests.factories.orgs import get_data
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace
 
 
@@ -27,9 +28,7 @@ class Router:
         In `body`, `name`, `stop`, `position`, `enabled` and `apply` are properties of the rule. The
         other items are its action.
         """
-        response = self.send(*conditions, **body)
-        assert response.status_code == 201, response.json
-        return dict(response.json["data"])
+        return dict(get_data(self.send(*conditions, **body), 201))
 
     def send(self, *conditions: dict[str, Any], **body: Any) -> Any:
         """Send a request to create a rule, as `rule` does, and return the response."""
@@ -57,19 +56,16 @@ class Router:
         for name in names:
             if name not in self.org.users:
                 self.org.add_user(name, "labeler")
-        team = make_team(self.org, body.pop("name", f"Team of {' '.join(names)}"), **body)
-        if names:
-            add_members(self.org, team, *names)
-        return str(team["id"])
+        return create_team(self.org, *names, **body)
 
     def route(self, *artifact_ids: UUID) -> int:
         """Route documents as after their ingestion; return how many matched a rule."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.org.transaction():
             return routing.route_ingested(list(artifact_ids))
 
     def apply(self) -> int:
         """Route the unassigned documents; return how many matched a rule."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.org.transaction():
             return routing.route_unassigned(db.checkpoint)
 
     def artifact(self, artifact_id: Any) -> dict[str, Any]:
@@ -88,5 +84,4 @@ class Router:
     def simulate(self, **body: Any) -> list[dict[str, Any]]:
         """Return the result of a simulation for each document."""
         response = self.org.api("admin").post("/routing-rules/simulate", json=body)
-        assert response.status_code == 200, response.json
-        return list(response.json["data"]["documents"])
+        return list(get_data(response)["documents"])

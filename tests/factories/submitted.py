@@ -34,11 +34,11 @@ def make_submitted_tag_sets(workspace: Workspace, count: int, *names: str) -> li
     The ids are in ascending order, which is also the order of the review queue. The named users are
     the labelers in turn. The tag sets have no tags and no revisions, and no events are emitted.
     """
-    org, schema = workspace.org.id, workspace.schema()
-    documents = workspace.sql(_DOCUMENTS, org=org, schema=schema, count=count)
+    schema = workspace.schema()
+    documents = workspace.sql(_DOCUMENTS, schema=schema, count=count)
     values = {
         "artifacts": [str(row.id) for row in documents],
         "labelers": [str(workspace.org.users[name]) for name in names],
     }
-    rows = workspace.sql(_SETS, org=org, schema=schema, **values)
+    rows = workspace.sql(_SETS, schema=schema, **values)
     return [str(row.id) for row in sorted(rows, key=lambda row: row.submitted_at)]

@@ -11,7 +11,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from sqlalchemy import text
 
-from app.kit import container, db, tenancy
+from app.kit import container, db
 from app.kit.ids import uuid7
 from app.kit.jobs import claims, handlers, runs
 from app.kit.jobs.claims import ClaimedJob
@@ -20,7 +20,7 @@ from app.kit.jobs.queues import GROUPS, QUEUES
 from app.kit.jobs.relay import DRAIN, Relay
 from app.kit.jobs.rq_workers import InProcessWorker, build_worker
 from app.kit.leases import Lease
-from tests.factories.orgs import Org
+from tests.factories.orgs import Org, transaction_across_organizations
 
 _ROUNDS = 500
 """The maximum number of rounds in `drain`.
@@ -64,8 +64,7 @@ def claim_jobs_of(org: Org, queue: str) -> list[ClaimedJob]:
     """Claim the next job or batch of one organization; return an empty list if none is due."""
     batched = [handler.name for handler in handlers.HANDLERS.values() if handler.batch]
     previous_key = UUID(int=org.id.int - 1)
-    all_organizations = tenancy.across_organizations(reason="a test is a worker")
-    with org.app.app_context(), all_organizations, db.transaction():
+    with transaction_across_organizations(org.app):
         jobs = claims.claim(queue, last_served_key=previous_key, quota=100, batch_functions=batched)
         if any(job.organization_id != org.id for job in jobs):
             db.session().rollback()
@@ -91,9 +90,8 @@ def make_job(organization_id: UUID | None, args: dict[str, Any], **attributes: A
 
 def make_due(app: Flask, *names: str) -> None:
     """Make periodic jobs due once, and delete the jobs of their previous runs."""
-    everything = tenancy.across_organizations(reason="a test is the clock")
     values = {"names": list(names), "keys": [f"periodic:{name}" for name in names]}
-    with app.app_context(), everything, db.transaction() as session:
+    with transaction_across_organizations(app) as session:
         session.execute(text("DELETE FROM jobs WHERE unique_key = ANY(:keys)"), values)
         session.execute(text(_DELETE_CURRENT_RUNS), values)
 
@@ -110,8 +108,7 @@ def postpone_periodic_jobs(app: Flask, *, shortest: int = 60) -> None:
         "every": list(schedule.values()),
         "seconds": _RUN_SECONDS,
     }
-    everything = tenancy.across_organizations(reason="a test is the clock")
-    with app.app_context(), everything, db.transaction() as session:
+    with transaction_across_organizations(app) as session:
         session.execute(text(POSTPONE_PERIODIC_JOBS), values)
 
 

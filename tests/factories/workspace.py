@@ -1,12 +1,10 @@
 """Create schemas, documents and tag sets of one organization."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, text
 from sqlalchemy.orm import Session
 
 from app.documents.artifacts.models.content import ArtifactText
@@ -14,17 +12,10 @@ from app.documents.artifacts.models.documents import Artifact
 from app.identity.control_plane import accounts
 from app.kit import db
 from app.kit.ids import uuid7
-from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
-from tests.factories.labels import make_field
-from tests.factories.orgs import Org
+from tests.factories.counts import run_sql
+from tests.factories.labels import POLICY, insert_records, make_field, make_schema
+from tests.factories.orgs import Org, get_data
 
-POLICY: dict[str, Any] = {
-    "labels_per_artifact": 1,
-    "sample_rate": 1.0,
-    "auto_accept_agreement": None,
-    "auto_accept_confidence": None,
-    "max_rejections": 3,
-}
 FIELDS: list[dict[str, Any]] = [
     make_field("number", "text", required=True),
     make_field("total", "money"),
@@ -68,40 +59,19 @@ class Workspace:
         self, *, fields: list[dict[str, Any]] | None = None, status: str = "active", **policy: Any
     ) -> UUID:
         """Create a schema with one version; return the schema's id. `policy` overrides POLICY."""
-        schema_id, version_id = uuid7(), uuid7()
-        review_policy = {**POLICY, **policy}
-        schema = {
-            "id": schema_id,
-            "name": "Invoices",
-            "document_type": "invoice",
-            "review_policy": review_policy,
-            "fields": FIELDS if fields is None else fields,
-            "status": status,
-            "current_version_id": version_id,
-            "current_version_number": 1,
-            "current_version_published_at": db.utc_now(),
-        }
-        version = {
-            "id": version_id,
-            "schema_id": schema_id,
-            "number": 1,
-            "fields": schema["fields"],
-            "review_policy": review_policy,
-        }
-        self._insert((ArtifactSchema, schema), (SchemaVersion, version))
+        schema_id, _ = make_schema(
+            self.org,
+            FIELDS if fields is None else fields,
+            "Invoices",
+            status=status,
+            review_policy={**POLICY, **policy},
+        )
         return schema_id
 
     def require_skills(self, schema_id: UUID, *keys: str) -> None:
         """Require skills, which members of teams have, for the documents of a schema."""
         statement = "UPDATE schemas SET required_skill_keys = :keys WHERE id = :id"
         self.sql(statement, keys=list(keys), id=schema_id)
-
-    def _insert(self, *records: tuple[type[db.Base], dict[str, Any]]) -> None:
-        """Insert records without the ORM, which is faster; thousands of tests need records."""
-        with self.transaction() as s:
-            for model, values in records:
-                columns = {model.__mapper__.columns[name].name: v for name, v in values.items()}
-                s.execute(insert(model.__table__), columns)
 
     def artifact(
         self, schema_id: UUID | None = None, *, text: str | None = None, **columns: Any
@@ -124,33 +94,31 @@ class Workspace:
             "status": "ready",
             **columns,
         }
-        body = "x" * length if text is None else text
-        self._insert(
-            (Artifact, values), (ArtifactText, {"artifact_id": values["id"], "text": body})
-        )
         artifact_id: UUID = values["id"]
+        content = {"artifact_id": artifact_id, "text": "x" * length if text is None else text}
+        insert_records(self.org, (Artifact, values), (ArtifactText, content))
         return artifact_id
 
     def draft(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
         """Create a draft with the API; by default, of a new document."""
         path = f"/artifacts/{artifact_id or self.artifact()}/tag-sets"
-        response = self.org.api(by).post(path, json={})
-        assert response.status_code == 201, response.json
-        return dict(response.json["data"])
+        return dict(get_data(self.org.api(by).post(path, json={}), 201))
 
     def saved(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
         """Create a draft, save its required field, and return it."""
         draft = self.draft(artifact_id, by=by)
-        response = self.save(draft, [tag("number", "A-1")], by=by)
-        assert response.status_code == 200, response.json
-        return dict(response.json["data"])
+        return dict(get_data(self.save(draft, [tag("number", "A-1")], by=by)))
 
     def submitted(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
         """Create a tag set, submit it, and return it."""
-        draft = self.saved(artifact_id, by=by)
-        response = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
-        assert response.status_code == 200, response.json
-        return dict(response.json["data"])
+        return self.act(self.saved(artifact_id, by=by), "submit", by=by)
+
+    def act(
+        self, tag_set: dict[str, Any], action: str, *, by: str = "reviewer", **body: Any
+    ) -> dict[str, Any]:
+        """Accept, reject, reopen or submit a tag set."""
+        path = f"/tag-sets/{tag_set['id']}/{action}"
+        return dict(get_data(self.org.api(by).post(path, json=body)))
 
     def release(self, artifact_id: Any, *, by: str = "labeler") -> None:
         """Release a document with the API."""
@@ -177,17 +145,13 @@ class Workspace:
             id=tag_set["id"],
         )
 
-    @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self) -> AbstractContextManager[Session]:
         """Run the block in a transaction of the organization. Yields the database session."""
-        with self.org.transaction() as session:
-            yield session
+        return self.org.transaction()
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
-        """Run a statement in the organization, commit, and return its rows."""
-        with self.transaction() as s:
-            result = s.execute(text(statement), values)
-            return list(result) if result.returns_rows else []
+        """Run a statement in the organization, commit, and return its rows; `:org` is its id."""
+        return run_sql(self.org, statement, **values)
 
     def predict(self, artifact_id: Any, tags: list[Any]) -> str:
         """Store a completed prediction for a document, and return the prediction's id."""
@@ -217,11 +181,8 @@ class Workspace:
 
     def settings(self, **settings: Any) -> None:
         """Replace all settings of the organization."""
-        self.sql(
-            "UPDATE organizations SET settings = CAST(:settings AS jsonb) WHERE id = :id",
-            settings=json.dumps(settings),
-            id=self.org.id,
-        )
+        statement = "UPDATE organizations SET settings = CAST(:settings AS jsonb) WHERE id = :org"
+        self.sql(statement, settings=json.dumps(settings))
 
     def revisions(self, tag_set_id: str) -> list[Any]:
         """Return (number, kind, author_id, tags, note) of each revision of a tag set."""
@@ -236,7 +197,6 @@ class Workspace:
         rows = self.sql(
             "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name"
             " ORDER BY created_at, id",
-            org=self.org.id,
             name=name,
         )
         return [row.data for row in rows]

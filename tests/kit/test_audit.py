@@ -1,6 +1,5 @@
 """The actor that is sent to PostgreSQL for the audit log."""
 
-from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +9,7 @@ from sqlalchemy import text
 
 from app.kit import audit, db
 from app.kit.audit_context import current_context
+from tests.factories.queueing import call_in_thread
 
 
 def _read_actor_setting() -> Any:
@@ -85,12 +85,8 @@ def test_no_actor_stays_with_a_connection(app: Flask) -> None:
 
 
 def test_threads_do_not_share_an_actor() -> None:
-    found: list[Any] = []
     with audit.bind_actor("user", None, "one", operation="x"):
-        thread = Thread(target=lambda: found.append(current_context.get()))
-        thread.start()
-        thread.join()
-    assert found == [None]
+        assert call_in_thread(current_context.get) is None
 
 
 def test_set_actor_works_without_an_operation() -> None:

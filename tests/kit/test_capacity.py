@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
 
-from app.kit import container, db, tenancy
+from app.kit import container
 from app.kit.storage.store import STAGING
 from tests.documents.artifacts.conftest import make_pdf, upload
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.factories.scrape import get_metric
 from tests.factories.workspace import Workspace, tag
+from tests.kit.jobs.workshop import make_due
 
 EVERYTHING = 1 << 60
 """A reserve that is larger than any disk."""
@@ -40,10 +41,7 @@ def _refusals(app: Flask, operation: str) -> float:
 
 
 def _refused(answer: Any) -> None:
-    assert answer.status_code == 503, answer.json
-    error = answer.json["error"]
-    assert error["code"] == "service_unavailable"
-    assert error["details"] == {"reason": "storage_full"}
+    check_error(answer, 503, "service_unavailable", details={"reason": "storage_full"})
     assert int(answer.headers["Retry-After"]) > 0
 
 
@@ -148,7 +146,7 @@ def test_documents_wait_to_be_read_until_there_is_space(
     with full():
         work()
         assert api.get(f"/artifacts/{artifact}").json["data"]["status"] == "processing"
-    _make_due(org)
+    make_due(org)
     work()
     assert api.get(f"/artifacts/{artifact}").json["data"]["status"] == "ready"
 
@@ -161,17 +159,8 @@ def test_an_export_waits_for_space(org: Org, full: Full, work: Callable[[], None
         work()
         assert api.get(f"/exports/{export}").json["data"]["status"] == "queued"
         assert _staged() == staged
-    _make_due(org)
+    make_due(org)
     work()
     assert api.get(f"/exports/{export}").json["data"]["status"] == "completed"
     with full():
         assert api.get(f"/exports/{export}/download").status_code == 200
-
-
-def _make_due(org: Org) -> None:
-    """Make the organization's jobs due immediately."""
-    statement = text(
-        "UPDATE jobs SET due_at = now() WHERE organization_id = :org AND due_at IS NOT NULL"
-    )
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(statement, {"org": org.id})

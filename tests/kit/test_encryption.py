@@ -47,7 +47,7 @@ def add_key(app: Flask) -> Iterator[AddKey]:
 
 def hooks(org: Org, number: int) -> None:
     keyring = container.keyring()
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         for n in range(number):
             secret = keyring.encrypt(f"secret-{n}")
             session.add(
@@ -148,7 +148,7 @@ def test_a_token_that_was_replaced_meanwhile_stays(org: Org, app: Flask, add_key
     def replace(conn: Any, cursor: Any, statement: str, *_: Any) -> None:
         if "UPDATE webhooks SET secret" in statement and not replaced:
             replaced.append(True)
-            with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+            with org.transaction() as session:
                 session.execute(update(Webhook).values(secret=fresh))
 
     replaced: list[bool] = []
@@ -163,7 +163,7 @@ def test_a_token_that_was_replaced_meanwhile_stays(org: Org, app: Flask, add_key
 
 def test_what_no_key_reads_is_counted_and_left(org: Org, app: Flask) -> None:
     foreign = Fernet(Fernet.generate_key()).encrypt(b"x").decode()
-    with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.add(Webhook(url="https://example.com/", events=[], secret=foreign))
         session.add(Webhook(url="https://example.com/", events=[], secret="ключ"))
     token_counts = counts(app)["webhooks.secret"]

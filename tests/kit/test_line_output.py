@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -136,14 +137,11 @@ def test_a_line_of_any_length_stays_whole_among_many_threads(pipe: Reader) -> No
         for number in range(200):
             output.write((name * (20_000 if number % 10 == 0 else 50) + "\n").encode())
 
-    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
     data = b""
-    while data.count(b"\n") < 800:
-        data += os.read(pipe.reading, 4096)
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        pool.map(write, "abcd")
+        while data.count(b"\n") < 800:
+            data += os.read(pipe.reading, 4096)
     lines = data.decode().splitlines()
     assert {len(line) for line in lines} == {50, 20_000}
     assert all(len(set(line)) == 1 for line in lines)

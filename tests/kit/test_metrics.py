@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 import timeit
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -14,12 +12,14 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 
-from app.kit import container, db, jobs, metrics, tenancy
+from app.kit import container, jobs, metrics
 from app.kit.jobs.backlog import QUEUE_AGE, QUEUE_DEPTH
 from app.kit.metrics import GaugeReading, page, register_collector
 from app.kit.metrics.counters import METRICS, Counter
 from app.kit.metrics.store import STORE, SUMS
 from tests.factories import Org
+from tests.factories.orgs import transaction_across_organizations
+from tests.factories.processes import run_script
 from tests.factories.scrape import build_series_key, get_metric, parse, scrape
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,11 +169,7 @@ def test_a_series_that_two_collectors_read_is_shown_once(app: Flask) -> None:
 def test_each_series_appears_once_under_backlog(org: Org, work: Callable[[], None]) -> None:
     work()
     names = [("kit.purge", "maintenance"), ("erasing.start", "default")]
-    with (
-        org.app.app_context(),
-        tenancy.across_organizations(reason="a test makes a backlog"),
-        db.transaction(),
-    ):
+    with transaction_across_organizations(org.app):
         for name, _ in names:
             for _ in range(3):
                 jobs.enqueue(name, {}, organization_id=None)
@@ -220,13 +216,9 @@ def test_nothing_is_written_to_the_disk(tmp_path: Path) -> None:
     folders = {name: str(tmp_path / name) for name in ("DATA_DIR", "PROMETHEUS_MULTIPROC_DIR")}
     for folder in folders.values():
         Path(folder).mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT, env={**os.environ, **folders}, capture_output=True, text=True, check=True,
-        timeout=60,
-    )  # fmt: skip
+    text = run_script(program, env={**os.environ, **folders})
     key = build_series_key("labeling_deliveries_total", {"outcome": "delivered"})
-    assert parse(done.stdout)[key] == 1
+    assert parse(text)[key] == 1
     assert [list(Path(folder).iterdir()) for folder in folders.values()] == [[], []]
 
 

@@ -67,6 +67,11 @@ def add(store: MetricStore, amount: float = 1.0) -> None:
     store._increments.add((KEY, amount))
 
 
+def add_and_send(store: MetricStore, amount: float = 1.0) -> None:
+    add(store, amount)
+    assert store.send()
+
+
 def start(program: str, valkey: EmbeddedValkey) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", SETUP + program],
@@ -172,8 +177,7 @@ def test_a_short_lived_process_leaves_no_mark(own: EmbeddedValkey, outcome: str)
 
 
 def test_an_outage_costs_nothing(store: MetricStore, own: EmbeddedValkey) -> None:
-    add(store)
-    assert store.send()
+    add_and_send(store)
     own.stop()
     for _ in range(50):
         add(store)
@@ -189,8 +193,7 @@ def test_an_outage_costs_nothing(store: MetricStore, own: EmbeddedValkey) -> Non
 
 def test_a_server_that_hangs_counts_nothing_twice(store: MetricStore, own: EmbeddedValkey) -> None:
     """When the server continues, it processes the first command, and then the repeated one."""
-    add(store)
-    assert store.send()
+    add_and_send(store)
     with freeze(own.pid):
         for _ in range(5):
             add(store)
@@ -203,18 +206,15 @@ def test_a_server_that_hangs_counts_nothing_twice(store: MetricStore, own: Embed
 def test_an_emptied_server_starts_the_counters_again(
     store: MetricStore, own: EmbeddedValkey
 ) -> None:
-    add(store, 100)
-    assert store.send()
+    add_and_send(store, 100)
     connect_to(own.url).flushall()
     assert store.read() == {}
-    add(store, 2)
-    assert store.send()
+    add_and_send(store, 2)
     assert store.read() == {KEY: 2.0}
 
 
 def test_nothing_is_sent_when_nothing_was_counted(store: MetricStore, own: EmbeddedValkey) -> None:
-    add(store)
-    assert store.send()
+    add_and_send(store)
     client = connect_to(own.url)
     before = client.info("stats")["total_commands_processed"]
     for _ in range(10):
@@ -225,8 +225,7 @@ def test_nothing_is_sent_when_nothing_was_counted(store: MetricStore, own: Embed
 def test_a_second_is_one_command_however_much_was_counted(
     store: MetricStore, own: EmbeddedValkey
 ) -> None:
-    add(store)
-    assert store.send()
+    add_and_send(store)
     client = connect_to(own.url)
     client.config_resetstat()
     for number in range(500):
@@ -245,8 +244,7 @@ def test_a_damaged_sum_costs_one_batch_and_no_more(store: MetricStore, own: Embe
     assert not store.send()
     assert store.read() is None
     client.delete(SUMS)
-    add(store, 2)
-    assert store.send()
+    add_and_send(store, 2)
     assert store.read() == {KEY: 2.0}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.delivery.notifications.models import Notification
-from app.kit import db, tenancy
+from app.kit import tenancy
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest, paginate
 from tests.factories import Org, make_org
@@ -20,7 +20,7 @@ N = Notification
 
 
 def _fill(org: Org, titles: list[str]) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         rows = [N(user_id=org.users["owner"], kind="x", title=t) for t in titles]
         session.add_all(rows)
 

@@ -116,22 +116,17 @@ def test_a_store_behind_a_unix_socket_counts_as_well(
     assert [status for status, _ in answers] == [422] * 10 + [429]
 
 
-def test_nobody_waits_for_a_store_that_is_not_there(send: Send, address: str) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))  # bound and not listening: whoever connects is refused
-        url = f"redis://127.0.0.1:{probe.getsockname()[1]}/0"
+@pytest.mark.parametrize("hangs", [False, True])
+def test_nobody_waits_long_for_a_store_that_does_not_answer(
+    send: Send, address: str, *, hangs: bool
+) -> None:
+    with socket.socket() as store:
+        store.bind(("127.0.0.1", 0))
+        if hangs:  # if it does not listen, whoever connects is refused
+            store.listen()
+        url = f"redis://127.0.0.1:{store.getsockname()[1]}/0"
         answers = send(address, [None] * 15, REDIS_URL=url)
     assert _statuses(answers) == [422] * 15
-    assert min(seconds for _, seconds in answers) < container.REDIS_TIMEOUT_SECONDS
-
-
-def test_nobody_waits_long_for_a_store_that_hangs(send: Send, address: str) -> None:
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-        answers = send(address, [None] * 15, REDIS_URL=url)
-    assert _statuses(answers) == [422] * 15
-    # The first request waits for a quarter of a second. Then the store is not used for a while, so
-    # the other requests do not wait.
+    # The first request waits for a quarter of a second if the store hangs. Then the store is not
+    # used for a while, so the other requests do not wait.
     assert min(seconds for _, seconds in answers) < container.REDIS_TIMEOUT_SECONDS

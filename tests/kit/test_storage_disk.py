@@ -2,8 +2,6 @@ import contextlib
 import hashlib
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.kit.storage import DiskReserve, InvalidKey, Storage, StorageFull, build_blob_key
+from tests.factories.processes import run_script
 
-ROOT = Path(__file__).resolve().parents[2]
 CONTENT = bytes(range(256)) * 5000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
@@ -245,11 +243,7 @@ print(storage.get_size("after"))
 def test_a_full_disk_is_reported_and_nothing_is_left_behind(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ON_A_SMALL_DISK, str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    kind, first, second, *rest = done.stdout.splitlines()
+    kind, first, second, *rest = run_script(ON_A_SMALL_DISK, str(tmp_path)).splitlines()
     record_property("small disk", kind)
     reasons = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}
     assert first == second == reasons[kind]

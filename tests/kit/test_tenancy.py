@@ -12,7 +12,7 @@ from tests.factories import Org
 
 
 def _notify(org: Org, title: str) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.add(Notification(user_id=org.users["owner"], kind="mention", title=title))
 
 
@@ -74,7 +74,7 @@ def test_scope_holds_after_a_savepoint_was_rolled_back(org: Org) -> None:
 
 
 def test_a_savepoint_is_gone_back_to_after_a_failed_statement(org: Org) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         for _ in range(2):
             with pytest.raises(DataError), session.begin_nested():
                 session.execute(text("SELECT 1 / 0"))

@@ -225,7 +225,7 @@ class ArtifactLife(RuleBasedStateMachine):
         self.names[made.id] = f"labels-{len(self.names)}-of-{made.labeler}"
         self.document.tag_sets.append(made)
 
-    def _expect_forbidden(self, who: str, answer: Any) -> None:
+    def _expect_forbidden(self, answer: Any) -> None:
         """A draft of somebody else is not theirs to change, and hidden from who labels blind."""
         assert answer.status_code in (403, 404), answer.json
 
@@ -283,7 +283,7 @@ class ArtifactLife(RuleBasedStateMachine):
         body = {"tags": [tag("number", value)], "revision": tag_set.revision - behind}
         answer = self._send(who, "PUT", f"/tag-sets/{tag_set.id}/tags", body)
         if tag_set.labeler != who:
-            self._expect_forbidden(who, answer)
+            self._expect_forbidden(answer)
         elif self._expect(answer, 409 if behind or not tag_set.allows(Action.SAVE) else None):
             tag_set.value = value
             tag_set.note("save")

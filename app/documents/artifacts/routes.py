@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.queries import listing
 from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.schemas import documents

@@ -15,6 +15,7 @@ from app.kit import container, db, tenancy
 from tests.billing.conftest import Customer
 from tests.factories import Org, operator, run_jobs_of
 from tests.factories.counts import run_sql
+from tests.factories.queueing import KilledError
 
 
 def erase(org: Org) -> None:
@@ -182,9 +183,6 @@ def test_no_invoice_is_issued_once_the_erasure_has_begun(customer: Customer) -> 
     before = run_sql(customer.org, "SELECT * FROM invoices")
     assert [row.status for row in before] == ["draft"]
     close_at(customer, "2001-01-01T00:00:00Z", "2001-06-01T00:00:00Z")
-
-    class KilledError(Exception):
-        pass
 
     def stop_after_the_history() -> None:
         db.session().commit()

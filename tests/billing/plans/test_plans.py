@@ -71,9 +71,7 @@ def test_plans_that_can_be_chosen(org: Org) -> None:
     assert [plan["name"] for plan in paged] == sorted(names)
 
 
-def test_a_version_stays_as_it_was_when_it_was_first_used(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_stays_as_it_was_when_it_was_first_used(app: Flask) -> None:
     used = replace(catalog.get_plan("team"), version=900, price=Decimal("12.5"))
     with app.app_context(), db.transaction():
         queries.store_plan(used)

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import pytest
 import spacy
-from flask import Flask
 from PIL import Image
 from pycocotools.coco import COCO
 from spacy.tokens import DocBin
@@ -290,7 +289,7 @@ def test_few_statements_for_many_documents(
 
 
 def test_documents_of_others_are_not_read(
-    document_exports: DocumentExports, app: Flask, other_exports: Any
+    document_exports: DocumentExports, other_exports: Any
 ) -> None:
     pdf = document_exports.upload(PDF, "invoice.pdf")
     schema_id, _ = make_schema(other_exports.org, FIELDS)

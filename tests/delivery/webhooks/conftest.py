@@ -6,7 +6,7 @@ import hmac
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -26,13 +26,18 @@ from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
-from tests.factories import Org, run_jobs_of
+from tests.factories import Org, drain, run_jobs_of
 from tests.factories.servers import serve_http
 
 INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 60.0
-_END_PAUSES = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
-
+_DUE = """
+SELECT 1 FROM webhook_deliveries d
+JOIN webhooks w ON (w.organization_id, w.id) = (d.organization_id, d.webhook_id)
+WHERE next_attempt_at <= now() AND d.organization_id = :org
+  AND (d.test OR w.active AND d.generation = w.generation)
+  AND (leased_until IS NULL OR leased_until <= now()) LIMIT 1
+"""
 _FILL = """
 INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
     test, round, attempts_in_round, attempt_count, created_at, updated_at, next_attempt_at)
@@ -133,37 +138,6 @@ def _stop_deliverer(app: Flask) -> Iterator[None]:
     webhook_jobs.stop(LIMIT_SECONDS)
 
 
-@pytest.fixture
-def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None]:
-    """Return a function that delivers until no delivery of the organization is due.
-
-    Deliveries that are due later, leased, or of inactive webhooks remain. The pauses of failing
-    webhooks end as soon as there is nothing else to do.
-    """
-
-    due = text(
-        "SELECT 1 FROM webhook_deliveries d"
-        " JOIN webhooks w ON (w.organization_id, w.id) = (d.organization_id, d.webhook_id)"
-        " WHERE next_attempt_at <= now() AND d.organization_id = :org"
-        " AND (d.test OR w.active AND d.generation = w.generation)"
-        " AND (leased_until IS NULL OR leased_until <= now()) LIMIT 1"
-    )
-    end_pauses = text(_END_PAUSES + " AND organization_id = :org")
-
-    def run() -> None:
-        until = time.monotonic() + LIMIT_SECONDS
-        while time.monotonic() < until:
-            work()
-            everything = tenancy.across_organizations(reason="a test is the clock")
-            with app.app_context(), everything, db.transaction():
-                if db.session().execute(due, {"org": org.id}).first() is None:
-                    return
-                db.session().execute(end_pauses, {"org": org.id})
-        raise AssertionError("deliveries were still due after the time limit")
-
-    return run
-
-
 @dataclass
 class Hooks:
     """The webhooks of an organization."""
@@ -222,6 +196,11 @@ class Hooks:
         """Create the deliveries of the organization's events."""
         run_jobs_of(self.org, "fanout")
 
+    def create_deliveries(self, count: int = 1, name: str = "artifact.ingested") -> None:
+        """Emit `count` events, and create their deliveries."""
+        self.emit(count, name)
+        self.fan_out()
+
     def insert_deliveries(
         self, webhook: dict[str, Any], count: int, status: str = "pending"
     ) -> None:
@@ -253,30 +232,47 @@ class Hooks:
         with self.org.app.app_context(), everything, db.transaction():
             yield
 
+    def update(self, table: str, assignments: str, condition: str = "true", **values: Any) -> None:
+        """Update the organization's rows that meet a condition; `values` are its parameters."""
+        where = f"organization_id = :org AND {condition}"
+        self.sql(f"UPDATE {table} SET {assignments} WHERE {where}", **values)
+
     def make_due(self) -> None:
         """Make all pending deliveries of the organization due."""
-        self.sql(
-            "UPDATE webhook_deliveries SET next_attempt_at = now() - interval '1 second'"
-            " WHERE organization_id = :org AND next_attempt_at IS NOT NULL"
-        )
+        due = "next_attempt_at = now() - interval '1 second'"
+        self.update("webhook_deliveries", due, "next_attempt_at IS NOT NULL")
 
     def pause_webhooks(self) -> None:
         """Pause the webhooks, as after a failure."""
-        self.sql(
-            "UPDATE webhooks SET paused_until = now() + interval '1 hour'"
-            " WHERE organization_id = :org"
-        )
+        self.update("webhooks", "paused_until = now() + interval '1 hour'")
 
     def end_pauses(self) -> None:
         """End the pauses of the webhooks."""
-        self.sql(_END_PAUSES + " AND organization_id = :org")
+        self.update("webhooks", "paused_until = now()", "paused_until > now()")
 
     def expire_leases(self) -> None:
         """Let the leases of all deliveries expire."""
-        self.sql(
-            "UPDATE webhook_deliveries SET leased_until = now() - interval '1 second'"
-            " WHERE organization_id = :org AND leased_until IS NOT NULL"
-        )
+        expired = "leased_until = now() - interval '1 second'"
+        self.update("webhook_deliveries", expired, "leased_until IS NOT NULL")
+
+    def deliver(self) -> None:
+        """Deliver until no delivery of the organization is due.
+
+        Deliveries that are due later, leased, or of inactive webhooks remain. The pauses of failing
+        webhooks end as soon as there is nothing else to do.
+        """
+        until = time.monotonic() + LIMIT_SECONDS
+        while time.monotonic() < until:
+            drain(self.org.app)
+            if not self.sql(_DUE):
+                return
+            self.end_pauses()
+        raise AssertionError("deliveries were still due after the time limit")
+
+    def retry(self) -> None:
+        """Make all retries due, and deliver."""
+        self.make_due()
+        self.deliver()
 
 
 @pytest.fixture
@@ -286,12 +282,6 @@ def hooks(org: Org, receiver: Receiver) -> Iterator[Hooks]:
     yield hooks
     # A later test that delivers until nothing is due would wait for the leases of this test.
     hooks.sql("DELETE FROM webhook_deliveries WHERE organization_id = :org AND status = 'pending'")
-
-
-def retry(hooks: Hooks, deliver: Callable[[], None]) -> None:
-    """Make all retries due, and deliver."""
-    hooks.make_due()
-    deliver()
 
 
 def get_error(answer: Any) -> tuple[int, str, str | None]:

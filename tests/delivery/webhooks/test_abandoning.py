@@ -65,7 +65,7 @@ def test_no_statement_abandons_more_than_a_batch(app: Any, hooks: Any) -> None:
     assert max(sizes) <= backlog.BATCH_SIZE
 
 
-def test_activating_again_revives_nothing(hooks: Any, deliver: Any) -> None:
+def test_activating_again_revives_nothing(hooks: Any) -> None:
     """Whatever the job has done by then: what was pending belongs to the time before."""
     created = hooks.create()
     hooks.insert_deliveries(created, BACKLOG)
@@ -73,16 +73,14 @@ def test_activating_again_revives_nothing(hooks: Any, deliver: Any) -> None:
     assert hooks.act(created, "activate")["active"] is True
     assert hooks.count_deliveries(created, "pending") == LEFT
     hooks.emit(3)
-    deliver()
+    hooks.deliver()
     assert len(hooks.receiver.received) == 3
     assert hooks.count_deliveries(created, "delivered") == 3
     run_jobs_of(hooks.org, "bulk")
     assert hooks.count_deliveries(created, "abandoned") == BACKLOG
 
 
-def test_what_is_outdated_and_not_abandoned_yet_can_be_redelivered(
-    hooks: Any, deliver: Any
-) -> None:
+def test_what_is_outdated_and_not_abandoned_yet_can_be_redelivered(hooks: Any) -> None:
     created = hooks.create()
     hooks.insert_deliveries(created, BACKLOG)
     hooks.act(created, "deactivate")
@@ -90,7 +88,7 @@ def test_what_is_outdated_and_not_abandoned_yet_can_be_redelivered(
     pending = hooks.list_deliveries(created, status="pending")[0]
     hooks.redeliver(created, pending)
     run_jobs_of(hooks.org, "bulk")
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Delivery"] == pending["id"]
     assert hooks.count_deliveries(created, "abandoned") == BACKLOG - 1
@@ -101,7 +99,7 @@ def test_a_fan_out_that_passes_a_deactivation_leaves_nothing_pending(hooks: Any,
     created = hooks.create()
     hooks.act(created, "deactivate")
     hooks.insert_deliveries(created, 3)
-    hooks.sql("UPDATE webhook_deliveries SET generation = 0 WHERE organization_id = :org")
+    hooks.update("webhook_deliveries", "generation = 0")
     hooks.act(created, "activate")
     work()  # the relay finds them
     work()
@@ -113,7 +111,7 @@ def test_the_tenth_failure_of_one_with_a_backlog_delays_no_outcome(hooks: Any) -
     """Of the same transaction and of others: only a batch is abandoned there."""
     created, other = hooks.create("/hook"), hooks.create("/other")
     hooks.receiver.add_responses("/hook", Answer(500))
-    hooks.sql("UPDATE webhooks SET consecutive_failures = 9 WHERE id = :id", id=created["id"])
+    hooks.update("webhooks", "consecutive_failures = 9", "id = :id", id=created["id"])
     hooks.emit()
     attempts = hooks.begin_attempts()
     hooks.insert_deliveries(created, BACKLOG)
@@ -175,12 +173,9 @@ def test_every_webhook_of_an_organization_with_many_is_found(
     created = [hooks.create(f"/{n}") for n in range(9)]
     for webhook in created:
         hooks.insert_deliveries(webhook, 1)
-    retry = (
-        "UPDATE webhook_deliveries SET next_attempt_at = now() + interval '1 hour'"
-        " WHERE organization_id = :org AND webhook_id <> :webhook"
-    )
     last = max(webhook["id"] for webhook in created)
-    hooks.sql(retry, webhook=last)
+    later = "next_attempt_at = now() + interval '1 hour'"
+    hooks.update("webhook_deliveries", later, "webhook_id <> :webhook", webhook=last)
     for _ in range(3):
         finder = due.DueWebhookFinder()
         with hooks.as_deliverer():

@@ -16,13 +16,13 @@ from tests.delivery.webhooks.conftest import build_verifier, compute_signature, 
 from tests.factories.queueing import run_concurrently
 
 
-def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
+def test_a_test_delivery_is_queued_then_sent(hooks: Any) -> None:
     created = hooks.create()
     queued = hooks.act(created, "test")
     assert (queued["status"], queued["event"], queued["test"]) == ("pending", "test", True)
     assert queued["attempts"] == []
     assert hooks.receiver.received == []
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     body = json.loads(request.body)
     assert request.headers["X-Service-Event"] == body["event"] == "test"
@@ -34,22 +34,22 @@ def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
     assert hooks.list_deliveries(created)[0]["status"] == "delivered"
 
 
-def test_a_deactivated_webhook_can_be_tested(hooks: Any, deliver: Any) -> None:
+def test_a_deactivated_webhook_can_be_tested(hooks: Any) -> None:
     created = hooks.create()
     for action in ("test", "deactivate", "test"):
         hooks.act(created, action)
-    deliver()
+    hooks.deliver()
     assert [d["status"] for d in hooks.list_deliveries(created)] == ["delivered", "delivered"]
     assert hooks.get(created)["active"] is False
 
 
-def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any, deliver: Any) -> None:
+def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    deliver()
+    hooks.deliver()
     queued = hooks.redeliver(created, hooks.get_only_delivery(created))
     assert (queued["status"], queued["round"]) == ("pending", 2)
-    deliver()
+    hooks.deliver()
     first, second = hooks.receiver.received
     assert second.body == first.body
     assert second.headers["X-Service-Delivery"] == first.headers["X-Service-Delivery"]
@@ -69,10 +69,10 @@ def test_what_is_on_its_way_is_not_redelivered(hooks: Any) -> None:
     assert answer.json["error"]["details"] == {"state": "pending"}
 
 
-def test_a_deactivated_webhook_gets_no_redelivery(hooks: Any, deliver: Any) -> None:
+def test_a_deactivated_webhook_gets_no_redelivery(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    deliver()
+    hooks.deliver()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     (delivery,) = hooks.list_deliveries(created)
     api.post(path + "/deactivate")
@@ -81,7 +81,7 @@ def test_a_deactivated_webhook_gets_no_redelivery(hooks: Any, deliver: Any) -> N
     assert hooks.list_deliveries(created) == [delivery]
 
 
-def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) -> None:
+def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any) -> None:
     created = hooks.create()
     rotated = hooks.act(created, "rotate-secret")
     new, old = rotated["secret"], created["secret"]
@@ -89,19 +89,16 @@ def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) 
     assert len(new) == 64
     assert rotated["previous_secret_expires_at"] is not None
     hooks.emit()
-    deliver()
+    hooks.deliver()
     request = hooks.receiver.received[-1]
     assert request.headers["X-Service-Signature"] == compute_signature(new, request.body)
     assert len(request.headers["webhook-signature"].split(" ")) == 2
     for secret in (new, old):
         build_verifier(secret).verify(request.body, request.headers)
 
-    hooks.sql(
-        "UPDATE webhooks SET previous_secret_expires_at = now() - interval '1 second'"
-        " WHERE organization_id = :org"
-    )
+    hooks.update("webhooks", "previous_secret_expires_at = now() - interval '1 second'")
     hooks.emit()
-    deliver()
+    hooks.deliver()
     request = hooks.receiver.received[-1]
     build_verifier(new).verify(request.body, request.headers)
     with pytest.raises(WebhookVerificationError):
@@ -121,11 +118,11 @@ def test_a_rotation_is_the_same_only_of_the_same_revision(hooks: Any) -> None:
     assert (other.status_code, other.json["error"]["field"]) == (409, "Idempotency-Key")
 
 
-def test_a_second_rotation_forgets_the_first_secret(hooks: Any, deliver: Any) -> None:
+def test_a_second_rotation_forgets_the_first_secret(hooks: Any) -> None:
     created = hooks.create()
     second, third = (hooks.act(created, "rotate-secret")["secret"] for _ in range(2))
     hooks.emit()
-    deliver()
+    hooks.deliver()
     request = hooks.receiver.received[-1]
     for secret in (second, third):
         build_verifier(secret).verify(request.body, request.headers)
@@ -133,7 +130,7 @@ def test_a_second_rotation_forgets_the_first_secret(hooks: Any, deliver: Any) ->
         build_verifier(created["secret"]).verify(request.body, request.headers)
 
 
-def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: Any) -> None:
+def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any) -> None:
     created = hooks.create(events=list(SUBSCRIBABLE))
     hooks.emit(150)
 
@@ -146,7 +143,7 @@ def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: 
 
     relays = [build_relay() for _ in range(4)]
     assert sum(run_concurrently(*(partial(run, relay) for relay in relays))) >= 1
-    deliver()
+    hooks.deliver()
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
     assert len(ids) == len(set(ids)) == 150
     assert len(hooks.list_deliveries(created, status="delivered", page_size=1000)) == 150
@@ -154,8 +151,7 @@ def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: 
 
 def test_two_deliverers_at_once_deliver_each_once(app: Flask, hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit(100)
-    hooks.fan_out()
+    hooks.create_deliveries(100)
     with run_dispatchers(app, 2, threads=8) as dispatchers:
         assert all(dispatcher.wait_until_idle(30) for dispatcher in dispatchers)
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]

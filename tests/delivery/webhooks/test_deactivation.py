@@ -7,18 +7,18 @@ from typing import Any
 from flask import Flask
 
 from app.kit import container
-from tests.delivery.webhooks.conftest import Answer, retry, run_dispatchers
+from tests.delivery.webhooks.conftest import Answer, run_dispatchers
 from tests.factories.waiting import wait_until
 
 BROKEN = Answer(500, b"out of order")
 
 
-def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: Any) -> None:
+def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any) -> None:
     second = hooks.org.add_user("second", "owner")
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(40)
-    deliver()
+    hooks.deliver()
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (False, 10)
     assert "500" in webhook["disabled_reason"]
@@ -34,15 +34,15 @@ def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: 
     assert {row.kind for row in notifications} == {"webhook_deactivated"}
     assert {row.link for row in notifications} == {f"/api/v1/webhooks/{created['id']}"}
     hooks.emit(3)
-    retry(hooks, deliver)
+    hooks.retry()
     assert len(hooks.receiver.received) == 10
 
 
-def test_the_owners_get_mail(app: Flask, hooks: Any, deliver: Any, work: Any) -> None:
+def test_the_owners_get_mail(app: Flask, hooks: Any, work: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(10)
-    deliver()
+    hooks.deliver()
     work()
     mails = [
         mail
@@ -62,11 +62,10 @@ def test_the_owners_get_mail(app: Flask, hooks: Any, deliver: Any, work: Any) ->
 def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks: Any) -> None:
     created, gate = hooks.create(), threading.Event()
     hooks.receiver.add_responses("/hook", Answer(500, gate=gate))
-    hooks.emit(60)
-    hooks.fan_out()
+    hooks.create_deliveries(60)
     with run_dispatchers(app, 3) as dispatchers:
         wait_until(lambda: len(hooks.receiver.received) == 6)
-        hooks.sql("UPDATE webhooks SET consecutive_failures = 7 WHERE organization_id = :org")
+        hooks.update("webhooks", "consecutive_failures = 7")
         gate.set()
         assert all(dispatcher.wait_until_idle(30) for dispatcher in dispatchers)
     webhook = hooks.get(created)
@@ -76,68 +75,68 @@ def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks:
     assert {d["status"] for d in hooks.list_deliveries(created)} == {"abandoned"}
 
 
-def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
+def test_activating_forgets_the_failures(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[BROKEN] * 10, Answer())
     hooks.emit(12)
-    deliver()
+    hooks.deliver()
     assert hooks.get(created)["active"] is False
     activated = hooks.act(created, "activate")
     assert (activated["active"], activated["consecutive_failures"]) == (True, 0)
     assert activated["disabled_reason"] is None
-    retry(hooks, deliver)
+    hooks.retry()
     assert len(hooks.receiver.received) == 10, "what was abandoned stays so by itself"
     for delivery in hooks.list_deliveries(created):
         hooks.redeliver(created, delivery)
-    deliver()
+    hooks.deliver()
     assert {d["status"] for d in hooks.list_deliveries(created)} == {"delivered"}
     assert len(hooks.receiver.received) == 22
 
 
-def test_failures_of_test_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
+def test_failures_of_test_deliveries_do_not_count(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[BROKEN] * 14, Answer())
     hooks.emit(2)
-    deliver()
+    hooks.deliver()
     for _ in range(12):
         hooks.act(created, "test")
-        deliver()
+        hooks.deliver()
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (True, 2)
     assert webhook["last_status_code"] == 500
     hooks.act(created, "test")
-    deliver()
+    hooks.deliver()
     assert hooks.list_deliveries(created)[0]["status"] == "delivered"
     assert hooks.get(created)["consecutive_failures"] == 0, "any successful delivery resets it"
 
 
-def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
+def test_deactivating_abandons_what_waits(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN, Answer())
     hooks.emit()
-    deliver()
+    hooks.deliver()
     hooks.act(created, "deactivate")
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
-    retry(hooks, deliver)
+    hooks.retry()
     assert len(hooks.receiver.received) == 1
     hooks.act(created, "activate")
     hooks.redeliver(created, delivery)
-    deliver()
+    hooks.deliver()
     assert hooks.get_only_delivery(created)["status"] == "delivered"
 
 
-def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any, deliver: Any) -> None:
+def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[BROKEN] * 10, Answer(204))
     hooks.emit(10)
-    deliver()
+    hooks.deliver()
     assert hooks.get(created)["consecutive_failures"] == 10
     hooks.act(created, "test")
-    deliver()
+    hooks.deliver()
     assert hooks.list_deliveries(created, event="test")[0]["status"] == "delivered"
     assert hooks.get(created)["active"] is False
     hooks.act(created, "activate")
     hooks.emit()
-    deliver()
+    hooks.deliver()
     assert hooks.list_deliveries(created)[0]["status"] == "delivered"

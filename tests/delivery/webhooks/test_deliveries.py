@@ -28,11 +28,11 @@ CONTRACT_HEADERS = {
 }
 
 
-def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
+def test_a_delivery_as_the_receiver_sees_it(hooks: Any) -> None:
     created = hooks.create()
     data = CATALOG["artifact.ingested"].sample["data"]
     hooks.emit(data=data)
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     assert set(request.headers) >= CONTRACT_HEADERS
     body = json.loads(request.body)
@@ -57,10 +57,10 @@ def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
         build_verifier("0" * 64).verify(request.body, request.headers)
 
 
-def test_a_delivery_as_the_api_shows_it(hooks: Any, deliver: Any) -> None:
+def test_a_delivery_as_the_api_shows_it(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     (listed,) = hooks.list_deliveries(created)
     api = hooks.org.api("admin")
@@ -85,15 +85,13 @@ def test_a_delivery_as_the_api_shows_it(hooks: Any, deliver: Any) -> None:
     assert webhook["last_triggered_at"] >= attempt["at"]
 
 
-def test_webhooks_get_only_the_events_they_subscribe_to(
-    hooks: Any, deliver: Any, other_org: Org
-) -> None:
+def test_webhooks_get_only_the_events_they_subscribe_to(hooks: Any, other_org: Org) -> None:
     hooks.create("/two", events=["export.completed", "drift.detected"])
     hooks.create("/all", events=list(SUBSCRIBABLE))
     type(hooks)(other_org, hooks.receiver).create("/stranger", events=list(SUBSCRIBABLE))
     for name in (*SUBSCRIBABLE, "test", "artifact.deleted"):
         hooks.emit(name=name)
-    deliver()
+    hooks.deliver()
     sent = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/two")]
     assert sorted(sent) == ["drift.detected", "export.completed"]
     sent = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/all")]
@@ -101,21 +99,21 @@ def test_webhooks_get_only_the_events_they_subscribe_to(
     assert hooks.receiver.list_requests("/stranger") == []
 
 
-def test_a_webhook_gets_no_events_from_before_its_creation(hooks: Any, deliver: Any) -> None:
+def test_a_webhook_gets_no_events_from_before_its_creation(hooks: Any) -> None:
     earlier = hooks.create("/earlier")
     hooks.emit()
     later = hooks.create("/later")
     hooks.emit(2)
-    deliver()
+    hooks.deliver()
     assert len(hooks.list_deliveries(earlier)) == 3
     assert len(hooks.list_deliveries(later)) == 2
 
 
-def test_the_list_is_filtered_and_paged(hooks: Any, deliver: Any) -> None:
+def test_the_list_is_filtered_and_paged(hooks: Any) -> None:
     created = hooks.create(events=["export.completed", "drift.detected"])
     hooks.emit(3, name="export.completed")
     hooks.emit(2, name="drift.detected")
-    deliver()
+    hooks.deliver()
     assert len(hooks.list_deliveries(created, event="drift.detected")) == 2
     assert len(hooks.list_deliveries(created, status="delivered")) == 5
     assert hooks.list_deliveries(created, status="pending") == []
@@ -127,70 +125,56 @@ def test_the_list_is_filtered_and_paged(hooks: Any, deliver: Any) -> None:
     assert api.get(path, query_string={"status": "lost"}).status_code == 422
 
 
-def test_handing_an_event_out_twice_makes_no_second_delivery(hooks: Any, deliver: Any) -> None:
+def test_handing_an_event_out_twice_makes_no_second_delivery(hooks: Any) -> None:
     created = hooks.create()
     (event_id,) = hooks.emit()
-    deliver()
-    values = {"id": str(event_id), "function": "webhooks.fan_out"}
-    hooks.sql(
-        "UPDATE jobs SET due_at = now(), status = 'queued', finished_at = NULL"
-        " WHERE organization_id = :org AND event_id = CAST(:id AS uuid) AND function = :function",
-        **values,
-    )
-    deliver()
-    ran = hooks.sql(
-        "SELECT status FROM jobs"
-        " WHERE organization_id = :org AND event_id = CAST(:id AS uuid) AND function = :function",
-        **values,
-    )
+    hooks.deliver()
+    job = "event_id = :id AND function = 'webhooks.fan_out'"
+    queued = "due_at = now(), status = 'queued', finished_at = NULL"
+    hooks.update("jobs", queued, job, id=event_id)
+    hooks.deliver()
+    ran = hooks.sql(f"SELECT status FROM jobs WHERE {job}", id=event_id)
     assert [row.status for row in ran] == ["completed"]
     assert len(hooks.list_deliveries(created)) == 1
     assert len(hooks.receiver.received) == 1
 
 
-def test_the_request_that_caused_it_goes_along(hooks: Any, deliver: Any) -> None:
+def test_the_request_that_caused_it_goes_along(hooks: Any) -> None:
     created = hooks.create()
     with hooks.org.transaction():
         events.set_request_id("request-7")
         events.emit("artifact.ingested", {})
-    deliver()
+    hooks.deliver()
     assert hooks.receiver.received[0].headers["X-Request-ID"] == "request-7"
     assert hooks.list_deliveries(created)[0]["request_id"] == "request-7"
 
 
-def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any) -> None:
+def test_old_deliveries_and_secrets_are_forgotten(hooks: Any) -> None:
     created = hooks.create()
     hooks.act(created, "rotate-secret")
     hooks.emit(2)
-    deliver()
+    hooks.deliver()
     old, kept = hooks.list_deliveries(created)
-    hooks.sql(
-        "UPDATE webhook_deliveries SET updated_at = now() - interval '31 days'"
-        " WHERE organization_id = :org AND id = CAST(:id AS uuid)",
-        id=old["id"],
-    )
-    hooks.sql(
-        "UPDATE webhooks SET previous_secret_expires_at = now() - interval '1 second'"
-        " WHERE organization_id = :org"
-    )
+    aged = "updated_at = now() - interval '31 days'"
+    hooks.update("webhook_deliveries", aged, "id = :id", id=old["id"])
+    hooks.update("webhooks", "previous_secret_expires_at = now() - interval '1 second'")
     with hooks.as_deliverer():
         jobs.enqueue("webhooks.tidy", {}, organization_id=None)
-    deliver()
+    hooks.deliver()
     assert [d["id"] for d in hooks.list_deliveries(created)] == [kept["id"]]
     assert hooks.get(created)["previous_secret_expires_at"] is None
     secrets = hooks.sql("SELECT previous_secret FROM webhooks WHERE organization_id = :org")
     assert [row.previous_secret for row in secrets] == [None]
 
 
-def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
+def test_deliveries_are_counted(hooks: Any) -> None:
     hooks.create()
     app = hooks.org.app
     before = get_metric(app, "labeling_deliveries_total", outcome="delivered")
     hooks.emit(3)
-    deliver()
+    hooks.deliver()
     assert get_metric(app, "labeling_deliveries_total", outcome="delivered") == before + 3
-    hooks.emit(2)
-    hooks.fan_out()
+    hooks.create_deliveries(2)
     metrics = scrape(app)
     assert build_series_key("labeling_queue_depth", {"queue": "webhooks"}) in metrics
     assert build_series_key("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in metrics

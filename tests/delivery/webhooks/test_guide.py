@@ -79,10 +79,10 @@ def test_the_test_vector() -> None:
     [_load_python_snippets().is_genuine, _run_javascript_snippet],
     ids=["python", "javascript"],
 )
-def test_the_snippets_verify_what_is_sent(hooks: Any, deliver: Any, verify: Any) -> None:
+def test_the_snippets_verify_what_is_sent(hooks: Any, verify: Any) -> None:
     created = hooks.create()
     hooks.emit(data={"text": "Grüße, 世界"})
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     signature = request.headers["X-Service-Signature"]
     assert verify(created["secret"], request.body, signature) is True
@@ -95,10 +95,10 @@ def test_the_snippets_verify_what_is_sent(hooks: Any, deliver: Any, verify: Any)
     assert verify(vector["Secret"], vector["Body"].encode(), vector["X-Service-Signature"]) is True
 
 
-def test_the_standard_snippet_verifies_what_is_sent(hooks: Any, deliver: Any) -> None:
+def test_the_standard_snippet_verifies_what_is_sent(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     snippet = _load_python_snippets().verified
     assert snippet(created["secret"], request.body, request.headers) == json.loads(request.body)
@@ -154,10 +154,10 @@ def test_the_vectors_are_what_the_service_sends() -> None:
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_the_verifiers_accept_a_delivery(hooks: Any, deliver: Any, language: str) -> None:
+def test_the_verifiers_accept_a_delivery(hooks: Any, language: str) -> None:
     created = hooks.create()
     hooks.emit(data={"text": "Grüße, 世界"})
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     headers = {name.lower(): value for name, value in request.headers.items()}
     call = {

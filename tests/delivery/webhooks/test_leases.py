@@ -14,15 +14,15 @@ from tests.factories.scrape import get_metric
 from tests.factories.waiting import wait_until
 
 
-def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: Any) -> None:
+def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
     assert len(hooks.begin_attempts()) == 1
-    deliver()
+    hooks.deliver()
     assert hooks.receiver.received == [], "the lease has not expired"
     before = get_metric(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks")
     hooks.expire_leases()
-    deliver()
+    hooks.deliver()
     assert get_metric(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks") > before
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Attempt"] == "2"
@@ -35,24 +35,23 @@ def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: 
     assert hooks.get(created)["consecutive_failures"] == 0
 
 
-def test_a_message_wakes_the_dispatcher(app: Flask, hooks: Any, deliver: Any) -> None:
+def test_a_message_wakes_the_dispatcher(app: Flask, hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.fan_out()
+    hooks.create_deliveries()
     with app.app_context():
         webhook_jobs.accept([])
     wait_until(lambda: len(hooks.receiver.received) == 1)
-    deliver()
+    hooks.deliver()
     assert [a["number"] for a in hooks.get_only_delivery(created)["attempts"]] == [1]
 
 
-def test_never_more_than_four_attempts_however_often_workers_die(hooks: Any, deliver: Any) -> None:
+def test_never_more_than_four_attempts_however_often_workers_die(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
     for _ in range(4):
         assert [attempt.status for attempt in hooks.begin_attempts()] == ["pending"]
         hooks.expire_leases()
-    deliver()
+    hooks.deliver()
     assert hooks.receiver.received == []
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
@@ -67,7 +66,7 @@ def test_what_has_begun_does_not_begin_twice(hooks: Any) -> None:
     assert hooks.begin_attempts() == []
 
 
-def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any, deliver: Any) -> None:
+def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
     (attempt,) = hooks.begin_attempts()
@@ -82,7 +81,7 @@ def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any, deliver: 
     with hooks.as_deliverer():
         leases.requeue([other])
     assert [attempt.status for attempt in hooks.begin_attempts()] == ["skipped"]
-    deliver()
+    hooks.deliver()
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("skipped", None)
     assert delivery["delivered_at"] is not None
@@ -90,27 +89,23 @@ def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any, deliver: 
     assert len(hooks.receiver.received) == 1
 
 
-def test_suppression_ends_after_a_day(hooks: Any, deliver: Any) -> None:
+def test_suppression_ends_after_a_day(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.fan_out()
-    hooks.sql(
-        "UPDATE webhook_deliveries SET delivered_at = now() - interval '24 hours 1 second'"
-        " WHERE organization_id = :org"
-    )
-    deliver()
+    hooks.create_deliveries()
+    hooks.update("webhook_deliveries", "delivered_at = now() - interval '24 hours 1 second'")
+    hooks.deliver()
     assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert len(hooks.receiver.received) == 1
 
 
-def test_a_late_outcome_replaces_the_interruption(hooks: Any, deliver: Any) -> None:
+def test_a_late_outcome_replaces_the_interruption(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", Answer(503, b"later"), Answer())
     hooks.emit()
     (attempt,) = hooks.begin_attempts()
     result = sending.send(attempt)
     hooks.expire_leases()
-    deliver()
+    hooks.deliver()
     attempts = hooks.get_only_delivery(created)["attempts"]
     assert [a["error_kind"] for a in attempts] == ["interrupted", None]
     hooks.record_results(result)
@@ -131,16 +126,16 @@ def test_what_arrived_after_the_deactivation_counts_as_delivered(hooks: Any) -> 
     assert hooks.get(created)["active"] is False
 
 
-def test_an_outcome_of_an_earlier_round_says_nothing_of_this_one(hooks: Any, deliver: Any) -> None:
+def test_an_outcome_of_an_earlier_round_says_nothing_of_this_one(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
     (attempt,) = hooks.begin_attempts()
     result = sending.send(attempt)
     hooks.expire_leases()
-    deliver()
+    hooks.deliver()
     hooks.redeliver(created, hooks.get_only_delivery(created))
     hooks.record_results(result)
-    deliver()
+    hooks.deliver()
     assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert len(hooks.receiver.received) == 3
 
@@ -157,20 +152,19 @@ def test_outcomes_of_a_webhook_that_is_gone_are_dropped(hooks: Any) -> None:
 
 def test_a_webhook_deactivated_before_its_turn_gets_nothing(hooks: Any) -> None:
     hooks.create()
-    hooks.emit()
-    hooks.fan_out()
-    hooks.sql("UPDATE webhooks SET active = false WHERE organization_id = :org")
+    hooks.create_deliveries()
+    hooks.update("webhooks", "active = false")
     assert hooks.begin_attempts() == []
 
 
-def test_requeued_attempts_do_not_count(hooks: Any, deliver: Any) -> None:
+def test_requeued_attempts_do_not_count(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
     (attempt,) = hooks.begin_attempts()
     with hooks.as_deliverer():
         leases.requeue([attempt, attempt])
         leases.requeue([attempt])
-    deliver()
+    hooks.deliver()
     assert [a["number"] for a in hooks.get_only_delivery(created)["attempts"]] == [1]
 
 

@@ -24,10 +24,9 @@ from app.kit.secrets import Keyring
 from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results, run_dispatchers
 
 
-def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: Any) -> None:
+def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit(40)
-    hooks.fan_out()
+    hooks.create_deliveries(40)
     ending: list[Dispatcher] = []
 
     def send(attempt: Attempt) -> AttemptResult:
@@ -42,23 +41,18 @@ def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: 
     sent = len(hooks.receiver.received)
     assert 1 <= sent < 40
     assert len(hooks.list_deliveries(created, status="delivered")) == sent
-    deliver()
+    hooks.deliver()
     assert len(hooks.receiver.received) == 40
     attempts = [a["number"] for d in hooks.list_deliveries(created) for a in d["attempts"]]
     assert attempts == [1] * 40, "what was given back was due at once, and lost no attempt"
 
 
-def test_a_secret_that_cannot_be_read_fails_the_delivery(
-    hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_that_cannot_be_read_fails_the_delivery(hooks: Any) -> None:
     created = hooks.create()
     other = Keyring("another root", [Fernet.generate_key().decode()])
-    hooks.sql(
-        "UPDATE webhooks SET secret = :secret WHERE organization_id = :org",
-        secret=other.encrypt("0" * 64),
-    )
+    hooks.update("webhooks", "secret = :secret", secret=other.encrypt("0" * 64))
     hooks.emit()
-    deliver()
+    hooks.deliver()
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("failed", None)
     assert delivery["attempts"][0]["error_kind"] == "secret"
@@ -68,7 +62,7 @@ def test_a_secret_that_cannot_be_read_fails_the_delivery(
 
 
 def test_secrets_survive_a_change_of_the_encryption_key(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     current = container.current()
     created = hooks.create()
@@ -77,18 +71,18 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     keys = (new, *current.settings.encryption_keys)
     monkeypatch.setattr(current, "keyring", Keyring(current.settings.secret_key, keys))
     hooks.emit()
-    deliver()
+    hooks.deliver()
     assert hooks.get_only_delivery(created)["status"] == "delivered"
 
     with hooks.as_deliverer():
         jobs.enqueue("webhooks.tidy", {}, organization_id=None)
-    deliver()
+    hooks.deliver()
     only_new = Keyring(current.settings.secret_key, [new])
     (row,) = hooks.sql("SELECT secret, previous_secret FROM webhooks WHERE organization_id = :org")
     assert only_new.decrypt(row.previous_secret).decode() == created["secret"]
     monkeypatch.setattr(current, "keyring", only_new)
     hooks.emit()
-    deliver()
+    hooks.deliver()
     assert {d["status"] for d in hooks.list_deliveries(created)} == {"delivered"}
 
 
@@ -102,19 +96,19 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     ],
 )
 def test_the_recorder_waits_for_the_database(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception
+    hooks: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
     created = hooks.create()
     calls = fail_two_writes(hooks, monkeypatch, failure)
     hooks.emit()
-    deliver()
+    hooks.deliver()
     assert calls == [1, 1, 1]
     assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert len(hooks.receiver.received) == 1
 
 
 def test_an_outcome_that_cannot_be_written_takes_no_other_along(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     created = hooks.create()
     real, poisoned = recorder.write, []
@@ -128,15 +122,13 @@ def test_an_outcome_that_cannot_be_written_takes_no_other_along(
 
     monkeypatch.setattr(recorder, "write", picky)
     hooks.emit(20)
-    deliver()
+    hooks.deliver()
     statuses = {d["id"]: d["status"] for d in hooks.list_deliveries(created)}
     assert statuses.pop(str(poisoned[0])) == "pending", "its lease will run out"
     assert set(statuses.values()) == {"delivered"}
 
 
-def test_the_dispatcher_waits_for_the_database(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_dispatcher_waits_for_the_database(hooks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     created = hooks.create()
     real, calls = leases.begin_attempts, []
 
@@ -150,19 +142,18 @@ def test_the_dispatcher_waits_for_the_database(
 
     monkeypatch.setattr(leases, "begin_attempts", unreliable)
     hooks.emit(5)
-    deliver()
+    hooks.deliver()
     assert len(calls) >= 3
     assert len(hooks.list_deliveries(created, status="delivered")) == 5
     assert len(hooks.receiver.received) == 5
 
 
 def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    app: Flask, hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its deadline passed while it was stopped: nobody knows what became of the request."""
     created = hooks.create()
-    hooks.emit()
-    hooks.fan_out()
+    hooks.create_deliveries()
     monkeypatch.setattr(dispatcher, "STALLED_SECONDS", -1.0)
     failing = {"send": lambda attempt: AttemptResult(attempt, ok=False)}
     with run_dispatchers(app, **failing) as (other,):
@@ -172,6 +163,6 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     assert hooks.get(created)["consecutive_failures"] == 0
     monkeypatch.undo()
     hooks.expire_leases()
-    deliver()
+    hooks.deliver()
     kinds = [(a["number"], a["error_kind"]) for a in hooks.get_only_delivery(created)["attempts"]]
     assert kinds == [(1, "interrupted"), (2, None)]

@@ -33,17 +33,17 @@ def _count_begun_deliveries(hooks: Any) -> int:
     return int(hooks.sql(sql + " AND (leased_until > now() OR attempt_count > 0)")[0].n)
 
 
-def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> None:
+def test_a_receiver_that_restarts_loses_nothing(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[AWAY] * 6, Answer())
     hooks.emit(200)
-    deliver()
+    hooks.deliver()
     waiting = hooks.list_deliveries(created, status="pending")
     assert len(waiting) == 6, "those that failed wait for their retries"
     assert {len(delivery["attempts"]) for delivery in waiting} == {1}
     assert len(hooks.list_deliveries(created, status="delivered", page_size=1000)) == 194
     hooks.make_due()
-    deliver()
+    hooks.deliver()
     deliveries = hooks.list_deliveries(created, page_size=1000)
     assert Counter(delivery["status"] for delivery in deliveries) == {"delivered": 200}
     responses = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in deliveries)
@@ -52,13 +52,13 @@ def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> Non
     assert (webhook["active"], webhook["consecutive_failures"]) == (True, 0)
 
 
-def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any, deliver: Any) -> None:
+def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit(20)
-    deliver()
+    hooks.deliver()
     hooks.receiver.add_responses("/hook", AWAY)
     hooks.emit(200)
-    deliver()
+    hooks.deliver()
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (False, DEACTIVATE_AT)
     assert len(hooks.receiver.received) == 20 + DEACTIVATE_AT
@@ -87,23 +87,23 @@ def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
     assert 40 <= sum(pauses) <= 70
 
 
-def test_a_success_ends_the_pause(hooks: Any, deliver: Any) -> None:
+def test_a_success_ends_the_pause(hooks: Any) -> None:
     hooks.create()
     hooks.receiver.add_responses("/hook", AWAY, Answer())
     hooks.emit()
-    deliver()
+    hooks.deliver()
     assert _get_pacing(hooks).failures == 1
     hooks.make_due()
-    deliver()
+    hooks.deliver()
     assert _get_pacing(hooks) == (0, None)
 
 
-def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
+def test_a_pause_moves_no_retry(hooks: Any) -> None:
     """Retries are due 30 seconds after the failure, whatever the webhook's own pause."""
     hooks.create()
     hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
     hooks.emit(12)
-    deliver()
+    hooks.deliver()
     delays = hooks.sql(
         "SELECT next_attempt_at - updated_at AS delay FROM webhook_deliveries"
         " WHERE organization_id = :org AND status = 'pending'"
@@ -113,20 +113,16 @@ def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
         assert abs(row.delay - timedelta(seconds=30)) < timedelta(seconds=1)
 
 
-def test_a_retry_does_not_wait_for_the_pause(hooks: Any, deliver: Any, work: Any) -> None:
+def test_a_retry_does_not_wait_for_the_pause(hooks: Any, work: Any) -> None:
     """Its time is that of its own delivery. First attempts wait."""
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
     hooks.emit()
-    deliver()
-    hooks.emit(5)
-    hooks.fan_out()
+    hooks.deliver()
+    hooks.create_deliveries(5)
     for number in (2, 3, 4):
         hooks.pause_webhooks()
-        hooks.sql(
-            "UPDATE webhook_deliveries SET next_attempt_at = now()"
-            " WHERE organization_id = :org AND attempts_in_round > 0"
-        )
+        hooks.update("webhook_deliveries", "next_attempt_at = now()", "attempts_in_round > 0")
         work()
         assert len(hooks.receiver.received) == number
     (delivery,) = hooks.list_deliveries(created, status="abandoned")
@@ -137,8 +133,7 @@ def test_a_retry_does_not_wait_for_the_pause(hooks: Any, deliver: Any, work: Any
 def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) -> None:
     """Another deliverer saw the failure; this one was about to send."""
     hooks.create()
-    hooks.emit(40)
-    hooks.fan_out()
+    hooks.create_deliveries(40)
     hooks.pause_webhooks()
     with run_dispatchers(app) as (dispatcher,):
         assert dispatcher.wait_until_idle(30)
@@ -152,8 +147,7 @@ def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) ->
 def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", AWAY)
-    hooks.emit(60)
-    hooks.fan_out()
+    hooks.create_deliveries(60)
     with run_dispatchers(app, 3) as dispatchers:
         assert all(dispatcher.wait_until_idle(30) for dispatcher in dispatchers)
     sent = len(hooks.receiver.received)
@@ -164,14 +158,14 @@ def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -
     assert _count_begun_deliveries(hooks) == sent
 
 
-def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any, deliver: Any) -> None:
+def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit(20)
-    hooks.sql("UPDATE webhooks SET consecutive_failures = 3 WHERE organization_id = :org")
+    hooks.update("webhooks", "consecutive_failures = 3")
     assert len(hooks.begin_attempts()) == 1
     assert hooks.begin_attempts() == [], "it may still be under way"
     hooks.expire_leases()
-    deliver()
+    hooks.deliver()
     deliveries = hooks.list_deliveries(created)
     assert {delivery["status"] for delivery in deliveries} == {"delivered"}
     kinds = [tuple(a["error_kind"] for a in d["attempts"]) for d in deliveries]
@@ -196,11 +190,11 @@ def test_test_deliveries_ignore_the_pause(hooks: Any, work: Any) -> None:
     assert statuses == ["delivered"] * 3, "the test showed that the receiver is back"
 
 
-def test_a_redelivery_keeps_to_the_pause(hooks: Any, deliver: Any, work: Any) -> None:
+def test_a_redelivery_keeps_to_the_pause(hooks: Any, work: Any) -> None:
     """It counts when it fails: hundreds at once must not deactivate what is being mended."""
     created = hooks.create()
     hooks.emit()
-    deliver()
+    hooks.deliver()
     hooks.pause_webhooks()
     hooks.redeliver(created, hooks.get_only_delivery(created))
     work()
@@ -222,7 +216,7 @@ def test_activating_ends_the_pause(hooks: Any, work: Any) -> None:
 def test_a_new_url_ends_the_pause_and_keeps_the_count(hooks: Any, work: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    hooks.sql("UPDATE webhooks SET consecutive_failures = 5 WHERE organization_id = :org")
+    hooks.update("webhooks", "consecutive_failures = 5")
     hooks.pause_webhooks()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     assert api.patch(path, json={"description": "moved", "url": created["url"]}).status_code == 200
@@ -238,11 +232,8 @@ def test_a_new_url_ends_the_pause_and_keeps_the_count(hooks: Any, work: Any) -> 
 def test_a_paused_webhook_holds_up_no_other(hooks: Any, work: Any) -> None:
     paused, other = hooks.create("/paused"), hooks.create("/other")
     hooks.emit(20)
-    hooks.sql(
-        "UPDATE webhooks SET consecutive_failures = 9, paused_until = now() + interval '1 hour'"
-        " WHERE organization_id = :org AND id = :id",
-        id=paused["id"],
-    )
+    failing = "consecutive_failures = 9, paused_until = now() + interval '1 hour'"
+    hooks.update("webhooks", failing, "id = :id", id=paused["id"])
     work()
     assert len(hooks.list_deliveries(other, status="delivered")) == 20
     assert len(hooks.list_deliveries(paused, status="pending")) == 20

@@ -18,10 +18,6 @@ from tests.factories.waiting import wait_until
 from tests.factories.work import run_jobs_of
 
 BROKEN = Answer(500, b"out of order")
-_MOVE = """
-UPDATE webhook_deliveries SET created_at = :at, updated_at = :at
-WHERE organization_id = :org AND id = :id
-"""
 _BLOCKED = text("SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY(pg_blocking_pids(pid))")
 
 
@@ -31,14 +27,20 @@ def _get_replay_error(hooks: Any, webhook: Any, **replay: Any) -> Any:
     return answer.status_code, answer.json["error"]
 
 
-def _replay(hooks: Any, webhook: Any, deliver: Any = None, **replay: Any) -> dict[str, Any]:
-    """Request a replay, run its job, deliver, and return what the webhook says about it."""
+def _replay(hooks: Any, webhook: Any, deliver: bool = False, **replay: Any) -> dict[str, Any]:
+    """Request a replay, run its job, and return the webhook; `deliver` also sends what is due."""
     hooks.act(webhook, "activate", replay=replay)
     run_jobs_of(hooks.org, "bulk")
-    if deliver is not None:
-        deliver()
+    if deliver:
+        hooks.deliver()
     shown: dict[str, Any] = hooks.get(webhook)
     return shown
+
+
+def _move(hooks: Any, delivery: dict[str, Any], at: datetime) -> None:
+    """Set the time at which a delivery was recorded."""
+    times = "created_at = :at, updated_at = :at"
+    hooks.update("webhook_deliveries", times, "id = :id", id=delivery["id"], at=at)
 
 
 def _list_sent_delivery_ids(hooks: Any) -> list[str]:
@@ -49,14 +51,13 @@ def _create_missed_deliveries(hooks: Any, count: int) -> tuple[Any, list[dict[st
     """Return a deactivated webhook and the deliveries that it missed, the oldest first."""
     created = hooks.create()
     hooks.act(created, "deactivate")
-    hooks.emit(count)
-    hooks.fan_out()
+    hooks.create_deliveries(count)
     return created, hooks.list_deliveries(created, page_size=1000)[::-1]
 
 
-def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deliver: Any) -> None:
+def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any) -> None:
     created, missed = _create_missed_deliveries(hooks, 3)
-    deliver()
+    hooks.deliver()
     assert hooks.receiver.received == []
     assert [(d["status"], d["attempts"], d["round"]) for d in missed] == [("abandoned", [], 1)] * 3
     assert {d["next_attempt_at"] for d in missed} == {None}
@@ -71,7 +72,7 @@ def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deli
     assert answer["replay"]["progress"] == {"done": 0, "total": None}
     assert answer["replay"]["statuses"] == ["abandoned", "failed"]
     run_jobs_of(hooks.org, "bulk")
-    deliver()
+    hooks.deliver()
     assert sorted(_list_sent_delivery_ids(hooks)) == sorted(d["id"] for d in missed)
     webhook = hooks.get(created)
     assert (webhook["missed_count"], webhook["replayable_until"]) == (0, None)
@@ -81,17 +82,17 @@ def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deli
     assert [d["round"] for d in hooks.list_deliveries(created, status="delivered")] == [2] * 3
 
 
-def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any, deliver: Any) -> None:
+def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any) -> None:
     """Ten failures abandon 40 deliveries, most of them without an attempt."""
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(40)
-    deliver()
+    hooks.deliver()
     failed = {r.headers["X-Service-Delivery"]: r for r in hooks.receiver.received}
     assert hooks.get(created)["missed_count"] == 40
     hooks.receiver.answers.clear()
     hooks.receiver.received.clear()
-    webhook = _replay(hooks, created, deliver)
+    webhook = _replay(hooks, created, deliver=True)
     assert webhook["replay"]["progress"] == {"done": 40, "total": 40}
     assert len(_list_sent_delivery_ids(hooks)) == len(set(_list_sent_delivery_ids(hooks))) == 40
     for request in hooks.receiver.received:
@@ -106,73 +107,69 @@ def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any, deliver: An
     assert hooks.count_deliveries(created, "delivered") == 40
 
 
-def test_an_active_webhook_can_be_replayed(hooks: Any, deliver: Any) -> None:
+def test_an_active_webhook_can_be_replayed(hooks: Any) -> None:
     created = hooks.create()
     hooks.insert_deliveries(created, 2, "abandoned")
     hooks.insert_deliveries(created, 1, "failed")
     hooks.insert_deliveries(created, 4, "delivered")
-    webhook = _replay(hooks, created, deliver)
+    webhook = _replay(hooks, created, deliver=True)
     assert webhook["replay"]["progress"] == {"done": 3, "total": 3}
     assert len(hooks.receiver.received) == 3
     assert hooks.count_deliveries(created, "delivered") == 7
 
 
-def test_the_range_includes_its_start_and_excludes_its_end(hooks: Any, deliver: Any) -> None:
+def test_the_range_includes_its_start_and_excludes_its_end(hooks: Any) -> None:
     created, missed = _create_missed_deliveries(hooks, 4)
     begin = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)
     for number, delivery in enumerate(missed):
-        hooks.sql(_MOVE, id=delivery["id"], at=begin + timedelta(hours=number))
+        _move(hooks, delivery, begin + timedelta(hours=number))
     ends = {"from": begin + timedelta(hours=1), "to": begin + timedelta(hours=3)}
-    webhook = _replay(hooks, created, deliver, **{k: v.isoformat() for k, v in ends.items()})
+    webhook = _replay(hooks, created, deliver=True, **{k: v.isoformat() for k, v in ends.items()})
     assert set(_list_sent_delivery_ids(hooks)) == {missed[1]["id"], missed[2]["id"]}
     assert webhook["missed_count"] == 2
     replay = webhook["replay"]
     assert {k: datetime.fromisoformat(replay[k]) for k in ends} == ends
 
 
-def test_only_the_named_events_and_statuses_are_sent(hooks: Any, deliver: Any) -> None:
+def test_only_the_named_events_and_statuses_are_sent(hooks: Any) -> None:
     created = hooks.create(events=["artifact.ingested", "drift.detected"])
     hooks.insert_deliveries(created, 3, "failed")
     hooks.act(created, "deactivate")
-    hooks.emit(2)
-    hooks.emit(2, "drift.detected")
-    hooks.fan_out()
-    _replay(hooks, created, deliver, events=["drift.detected"])
+    hooks.create_deliveries(2)
+    hooks.create_deliveries(2, "drift.detected")
+    _replay(hooks, created, deliver=True, events=["drift.detected"])
     assert [r.headers["X-Service-Event"] for r in hooks.receiver.received] == ["drift.detected"] * 2
     hooks.receiver.received.clear()
-    webhook = _replay(hooks, created, deliver, statuses=["failed"])
+    webhook = _replay(hooks, created, deliver=True, statuses=["failed"])
     assert len(hooks.receiver.received) == 3
     assert webhook["missed_count"] == 2
 
 
-def test_tests_are_never_replayed(hooks: Any, deliver: Any) -> None:
+def test_tests_are_never_replayed(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
     hooks.act(created, "test")
     for _ in range(4):
         hooks.make_due()
-        deliver()
+        hooks.deliver()
     assert hooks.list_deliveries(created)[0]["status"] == "abandoned"
-    webhook = _replay(hooks, created, deliver)
+    webhook = _replay(hooks, created, deliver=True)
     assert (webhook["missed_count"], webhook["replay"]["progress"]["done"]) == (0, 0)
     assert len(hooks.receiver.received) == 4
 
 
-def test_what_was_delivered_within_a_day_is_not_sent_again(hooks: Any, deliver: Any) -> None:
+def test_what_was_delivered_within_a_day_is_not_sent_again(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit(3)
-    deliver()
+    hooks.deliver()
     old = hooks.list_deliveries(created)[0]["id"]
-    hooks.sql(
-        "UPDATE webhook_deliveries SET delivered_at = now() - interval '25 hours'"
-        " WHERE organization_id = :org AND id = :id",
-        id=old,
-    )
+    delivered_earlier = "delivered_at = now() - interval '25 hours'"
+    hooks.update("webhook_deliveries", delivered_earlier, "id = :id", id=old)
     hooks.receiver.received.clear()
-    webhook = _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
+    webhook = _replay(hooks, created, deliver=True, statuses=["delivered", "skipped"])
     assert _list_sent_delivery_ids(hooks) == [old]
     assert webhook["replay"]["progress"] == {"done": 1, "total": 1}
-    _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
+    _replay(hooks, created, deliver=True, statuses=["delivered", "skipped"])
     assert _list_sent_delivery_ids(hooks) == [old]
 
 
@@ -206,10 +203,9 @@ def test_a_replay_waits_for_an_attempt_from_before_the_deactivation(hooks: Any) 
 def test_new_deliveries_are_sent_before_replayed_ones(hooks: Any) -> None:
     created, missed = _create_missed_deliveries(hooks, 6)
     for age, delivery in enumerate(missed):
-        hooks.sql(_MOVE, id=delivery["id"], at=datetime.now(UTC) - timedelta(minutes=9 - age))
+        _move(hooks, delivery, datetime.now(UTC) - timedelta(minutes=9 - age))
     _replay(hooks, created)
-    hooks.emit(3)
-    hooks.fan_out()
+    hooks.create_deliveries(3)
     new = {d["id"] for d in hooks.list_deliveries(created) if d["round"] == 1}
     assert len(new) == 3
     oldest = [d["id"] for d in missed]
@@ -231,28 +227,24 @@ def test_a_failing_webhook_gets_one_first_attempt_at_a_time(hooks: Any) -> None:
     created, _ = _create_missed_deliveries(hooks, 3)
     _replay(hooks, created)
     hooks.emit(1)
-    hooks.sql("UPDATE webhooks SET consecutive_failures = 1 WHERE organization_id = :org")
+    hooks.update("webhooks", "consecutive_failures = 1")
     (attempt,) = hooks.begin_attempts()
     assert not attempt.replayed
     assert hooks.begin_attempts() == []
     hooks.expire_leases()
-    hooks.sql(
-        "UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL,"
-        " leased_until = NULL WHERE organization_id = :org AND NOT replayed"
-    )
+    delivered = "status = 'delivered', next_attempt_at = NULL, leased_until = NULL"
+    hooks.update("webhook_deliveries", delivered, "NOT replayed")
     (attempt,) = hooks.begin_attempts()
     assert attempt.replayed
 
 
-def test_a_long_replay_ends_with_nothing_else_to_wake_the_deliverer(
-    hooks: Any, deliver: Any
-) -> None:
+def test_a_long_replay_ends_with_nothing_else_to_wake_the_deliverer(hooks: Any) -> None:
     created, missed = _create_missed_deliveries(hooks, 60)
-    _replay(hooks, created, deliver)
+    _replay(hooks, created, deliver=True)
     assert sorted(_list_sent_delivery_ids(hooks)) == sorted(d["id"] for d in missed)
 
 
-def test_what_was_pending_at_the_deactivation_is_replayed(hooks: Any, deliver: Any) -> None:
+def test_what_was_pending_at_the_deactivation_is_replayed(hooks: Any) -> None:
     """Even if the job that abandons it has not run yet."""
     created = hooks.create()
     hooks.insert_deliveries(created, 1_100)
@@ -285,7 +277,7 @@ def test_a_killed_replay_goes_on_after_its_last_batch(
 
 
 def test_a_deactivation_stops_a_replay_and_another_one_may_follow(
-    hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "BATCH_SIZE", 10)
     created, _ = _create_missed_deliveries(hooks, 25)
@@ -297,13 +289,13 @@ def test_a_deactivation_stops_a_replay_and_another_one_may_follow(
     replay = hooks.get(created)["replay"]
     assert (replay["stop_reason"], replay["progress"]["done"]) == ("deactivated", 0)
     assert replay["finished_at"] is not None
-    webhook = _replay(hooks, created, deliver)
+    webhook = _replay(hooks, created, deliver=True)
     assert webhook["replay"]["progress"] == {"done": 25, "total": 25}
     assert hooks.count_deliveries(created, "delivered") == 25
 
 
 def test_a_replay_that_fails_may_be_requested_again(
-    hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     created, _ = _create_missed_deliveries(hooks, 2)
     hooks.act(created, "activate", replay={})
@@ -311,33 +303,26 @@ def test_a_replay_that_fails_may_be_requested_again(
         broken.setattr(replays, "replay_batch", lambda *_: 1 / 0)
         for _ in range(5):
             run_jobs_of(hooks.org, "bulk")
-            hooks.sql(
-                "UPDATE jobs SET due_at = now() WHERE organization_id = :org AND due_at > now()"
-            )
+            hooks.update("jobs", "due_at = now()", "due_at > now()")
     assert hooks.get(created)["replay"]["stop_reason"] == "error"
-    assert _replay(hooks, created, deliver)["replay"]["progress"] == {"done": 2, "total": 2}
+    assert _replay(hooks, created, deliver=True)["replay"]["progress"] == {"done": 2, "total": 2}
 
 
 def test_a_webhook_that_is_deactivated_for_a_month_records_nothing_more(hooks: Any) -> None:
     created, missed = _create_missed_deliveries(hooks, 1)
-    hooks.sql(
-        "UPDATE webhooks SET deactivated_at = now() - interval '30 days' WHERE id = :id",
-        id=created["id"],
-    )
-    hooks.emit(2)
-    hooks.fan_out()
+    hooks.update("webhooks", "deactivated_at = now() - interval '30 days'")
+    hooks.create_deliveries(2)
     assert [d["id"] for d in hooks.list_deliveries(created)] == [missed[0]["id"]]
 
 
 def test_a_webhook_that_the_previous_release_deactivated_records(hooks: Any) -> None:
     created, _ = _create_missed_deliveries(hooks, 1)
-    hooks.sql("UPDATE webhooks SET deactivated_at = NULL WHERE id = :id", id=created["id"])
-    hooks.emit(2)
-    hooks.fan_out()
+    hooks.update("webhooks", "deactivated_at = NULL")
+    hooks.create_deliveries(2)
     assert hooks.get(created)["missed_count"] == 3
 
 
-def test_a_replay_finds_what_a_fan_out_is_recording(hooks: Any, deliver: Any) -> None:
+def test_a_replay_finds_what_a_fan_out_is_recording(hooks: Any) -> None:
     """It saw the webhook deactivated, and commits while the activation waits for it."""
     created = hooks.create()
     hooks.act(created, "deactivate")
@@ -350,7 +335,7 @@ def test_a_replay_finds_what_a_fan_out_is_recording(hooks: Any, deliver: Any) ->
         wait_until(lambda: _is_blocking(hooks, pid), "the activation to wait", 20)
     activation.join()
     run_jobs_of(hooks.org, "bulk")
-    deliver()
+    hooks.deliver()
     assert len(hooks.receiver.received) == 1
 
 
@@ -408,9 +393,9 @@ def test_the_range_must_not_end_before_it_starts(hooks: Any) -> None:
     assert (status, error["field"]) == (400, "replay.from")
 
 
-def test_a_range_may_end_in_the_future(hooks: Any, deliver: Any) -> None:
+def test_a_range_may_end_in_the_future(hooks: Any) -> None:
     created, _ = _create_missed_deliveries(hooks, 2)
-    webhook = _replay(hooks, created, deliver, to=_LATER)
+    webhook = _replay(hooks, created, deliver=True, to=_LATER)
     assert webhook["replay"]["progress"]["done"] == 2
     end = datetime.fromisoformat(webhook["replay"]["to"])
     assert end <= datetime.now(UTC) + timedelta(minutes=1)

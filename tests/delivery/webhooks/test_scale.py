@@ -125,8 +125,7 @@ def test_the_healthy_get_their_events_while_others_hang(
     for prefix, count in bases.items():
         hooks.sql(_COPY, base=prefix, count=count, id=template["id"])
     hooks.org.api("admin").delete(f"/webhooks/{template['id']}")
-    hooks.emit(2)
-    hooks.fan_out()
+    hooks.create_deliveries(2)
 
     def is_true(condition: Callable[[], bool]) -> bool:
         wake()

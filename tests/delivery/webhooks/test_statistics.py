@@ -17,19 +17,16 @@ def _without_since(statistics: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in statistics.items() if name != "since"}
 
 
-def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> None:
+def test_the_list_counts_what_became_of_deliveries(hooks: Any) -> None:
     good, bad, idle = (hooks.create(path) for path in ("/good", "/bad", "/idle"))
-    hooks.sql("UPDATE webhooks SET active = false WHERE id = :id", id=idle["id"])
-    hooks.sql(
-        "UPDATE webhooks SET deactivated_at = now() - interval '99 days' WHERE id = :id",
-        id=idle["id"],
-    )
+    inactive = "active = false, deactivated_at = now() - interval '99 days'"
+    hooks.update("webhooks", inactive, "id = :id", id=idle["id"])
     hooks.receiver.add_responses("/bad", Answer(500))
     hooks.emit(2)
-    deliver()
+    hooks.deliver()
     for _ in range(3):
         hooks.make_due()
-        deliver()
+        hooks.deliver()
     hooks.receiver.answers.clear()
     hooks.insert_deliveries(good, 3, "skipped")
     hooks.insert_deliveries(good, 5, "abandoned")
@@ -44,15 +41,12 @@ def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> 
     assert hooks.get(good)["statistics"] == webhooks[good["id"]]
 
 
-def test_tests_and_older_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
+def test_tests_and_older_deliveries_do_not_count(hooks: Any) -> None:
     created = hooks.create()
     hooks.insert_deliveries(created, 3, "abandoned")
-    hooks.sql(
-        "UPDATE webhook_deliveries SET created_at = now() - interval '26 hours'"
-        " WHERE organization_id = :org"
-    )
+    hooks.update("webhook_deliveries", "created_at = now() - interval '26 hours'")
     hooks.act(created, "test")
-    deliver()
+    hooks.deliver()
     assert len(hooks.receiver.received) == 1
     (statistics,) = _list(hooks).values()
     assert _without_since(statistics) == NOTHING

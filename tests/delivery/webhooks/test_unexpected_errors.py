@@ -34,8 +34,7 @@ def test_the_recorder_survives_an_error(
     monkeypatch.setattr(recorder, "_ERROR_PAUSE_SECONDS", 0.1)
     created = hooks.create()
     calls = fail_two_writes(hooks, monkeypatch, error)
-    hooks.emit()
-    hooks.fan_out()
+    hooks.create_deliveries()
     with run_dispatchers(app) as (other,):
         wait_until(lambda: hooks.count_deliveries(created, "delivered") == 1)
         assert other.wait_until_idle(30)
@@ -44,7 +43,7 @@ def test_the_recorder_survives_an_error(
 
 
 def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    app: Flask, hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder, "_ERROR_PAUSE_SECONDS", 0.1)
     created = hooks.create()
@@ -61,8 +60,7 @@ def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
         return real(results)
 
     monkeypatch.setattr(recorder, "write", picky)
-    hooks.emit(20)
-    hooks.fan_out()
+    hooks.create_deliveries(20)
     with run_dispatchers(app) as (other,):
         wait_until(lambda: hooks.count_deliveries(created, "delivered") == 19)
         assert other.wait_until_idle(30), "the lease of the other one is not renewed any more"
@@ -73,7 +71,7 @@ def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
     (waiting,) = hooks.list_deliveries(created, status="pending")
     assert waiting["id"] == str(poisoned[0])
     hooks.expire_leases()
-    deliver()
+    hooks.deliver()
     assert hooks.count_deliveries(created, "delivered") == 20
     assert len(hooks.receiver.received) == 21, "sent at least once, and again as nothing was known"
 
@@ -81,10 +79,8 @@ def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
 def test_an_error_after_the_writing_ends_no_thread(app: Flask, hooks: Any) -> None:
     """Outcomes are not written again, because failures of the webhook would be counted twice."""
     created = hooks.create()
-    hooks.emit(3)
+    hooks.create_deliveries(3)
     errors: list[Exception] = []
-
-    hooks.fan_out()
     with run_dispatchers(app) as (other,):
         real = other._recorder._on_end
 
@@ -97,8 +93,7 @@ def test_an_error_after_the_writing_ends_no_thread(app: Flask, hooks: Any) -> No
         other._recorder._on_end = on_end  # type: ignore[method-assign]
         other.wake()
         wait_until(lambda: hooks.count_deliveries(created, "delivered") == 3)
-        hooks.emit(3)
-        hooks.fan_out()
+        hooks.create_deliveries(3)
         other.wake()
         wait_until(lambda: hooks.count_deliveries(created, "delivered") == 6)
     assert len(hooks.receiver.received) == 6
@@ -121,8 +116,7 @@ def test_a_process_that_can_start_no_thread_loses_nothing(
         return False
 
     _fail_threads(monkeypatch, may_start)
-    hooks.emit(20)
-    hooks.fan_out()
+    hooks.create_deliveries(20)
     with run_dispatchers(app) as (other,):
 
         def all_end() -> bool:
@@ -138,7 +132,7 @@ def test_a_process_that_can_start_no_thread_loses_nothing(
 
 
 def test_attempts_without_a_thread_are_left_to_other_processes(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    app: Flask, hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "ERROR_PAUSE_SECONDS", 0.05)
     created = hooks.create()
@@ -149,13 +143,12 @@ def test_attempts_without_a_thread_are_left_to_other_processes(
         return False
 
     _fail_threads(monkeypatch, may_start)
-    hooks.emit(5)
-    hooks.fan_out()
+    hooks.create_deliveries(5)
     with run_dispatchers(app):
         wait_until(lambda: len(refused) >= 2)
         assert hooks.receiver.received == []
     monkeypatch.undo()
-    deliver()
+    hooks.deliver()
     assert hooks.count_deliveries(created, "delivered") == 5
     assert len(hooks.receiver.received) == 5
 

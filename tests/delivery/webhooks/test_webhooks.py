@@ -34,7 +34,7 @@ def test_lists_are_filtered_and_paged(hooks: Any) -> None:
     assert get_error(api.get("/webhooks", query_string={"event": "test"}))[0] == 422
 
 
-def test_update_changes_what_is_sent_and_keeps_the_secret(hooks: Any, deliver: Any) -> None:
+def test_update_changes_what_is_sent_and_keeps_the_secret(hooks: Any) -> None:
     created = hooks.create()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     secret = hooks.sql("SELECT secret FROM webhooks WHERE organization_id = :org")
@@ -46,7 +46,7 @@ def test_update_changes_what_is_sent_and_keeps_the_secret(hooks: Any, deliver: A
     assert hooks.sql("SELECT secret FROM webhooks WHERE organization_id = :org") == secret
     hooks.emit(name="artifact.ingested")
     hooks.emit(name="tag_set.accepted")
-    deliver()
+    hooks.deliver()
     assert [r.path for r in hooks.receiver.received] == ["/new"]
     assert api.patch(path, json={}).json["data"]["url"] == change["url"]
 
@@ -86,18 +86,18 @@ def test_of_two_writers_one_wins(hooks: Any) -> None:
     assert hooks.get(created)["revision"] == 2
 
 
-def test_deliveries_do_not_make_a_revision_stale(hooks: Any, deliver: Any) -> None:
+def test_deliveries_do_not_make_a_revision_stale(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    deliver()
+    hooks.deliver()
     assert hooks.get(created)["revision"] == created["revision"]
     assert hooks.get(created)["updated_at"] == created["updated_at"]
 
 
-def test_delete_takes_the_deliveries_along(hooks: Any, deliver: Any) -> None:
+def test_delete_takes_the_deliveries_along(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit(2)
-    deliver()
+    hooks.deliver()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     answer = api.delete(path)
     assert (answer.status_code, answer.data) == (204, b"")
@@ -107,23 +107,23 @@ def test_delete_takes_the_deliveries_along(hooks: Any, deliver: Any) -> None:
         sql = f"SELECT count(*) AS n FROM {table} WHERE organization_id = :org"
         assert hooks.sql(sql)[0].n == 0
     hooks.emit()
-    deliver()
+    hooks.deliver()
     assert len(hooks.receiver.received) == 2
 
 
-def test_deactivating_and_activating(hooks: Any, deliver: Any) -> None:
+def test_deactivating_and_activating(hooks: Any) -> None:
     created = hooks.create()
     off = hooks.act(created, "deactivate")
     assert (off["active"], off["disabled_reason"]) == (False, "Deactivated by a user.")
     assert hooks.act(created, "deactivate") == off
     hooks.emit()
-    deliver()
+    hooks.deliver()
     (missed,) = hooks.list_deliveries(created)
     assert (missed["status"], missed["attempts"]) == ("abandoned", [])
     on = hooks.act(created, "activate")
     assert (on["active"], on["disabled_reason"], on["consecutive_failures"]) == (True, None, 0)
     hooks.emit()
-    deliver()
+    hooks.deliver()
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Delivery"] != missed["id"]
 
@@ -144,11 +144,11 @@ def test_deactivating_and_activating(hooks: Any, deliver: Any) -> None:
     ],
 )
 def test_another_organizations_webhook_is_an_absent_one(
-    hooks: Any, deliver: Any, other_org: Org, method: str, action: str
+    hooks: Any, other_org: Org, method: str, action: str
 ) -> None:
     created = hooks.create()
     hooks.emit()
-    deliver()
+    hooks.deliver()
     delivery = hooks.list_deliveries(created)[0]["id"]
     body = {"json": {"description": "mine"}} if method == "PATCH" else {}
 
@@ -163,10 +163,10 @@ def test_another_organizations_webhook_is_an_absent_one(
     assert hooks.get(created) == before
 
 
-def test_a_delivery_is_found_under_its_own_webhook_only(hooks: Any, deliver: Any) -> None:
+def test_a_delivery_is_found_under_its_own_webhook_only(hooks: Any) -> None:
     one, two = hooks.create("/one"), hooks.create("/two", events=["drift.detected"])
     hooks.emit()
-    deliver()
+    hooks.deliver()
     delivery = hooks.list_deliveries(one)[0]["id"]
     api = hooks.org.api("admin")
     assert api.get(f"/webhooks/{two['id']}/deliveries/{delivery}").status_code == 404

@@ -129,9 +129,7 @@ def test_the_file_name_is_the_default_name(org: Org) -> None:
     assert answer.json["data"]["media_type"] == "text/plain"
 
 
-def test_the_same_content_is_stored_once(
-    org: Org, other_org: Org, stored: Stored, work: Callable[[], None]
-) -> None:
+def test_the_same_content_is_stored_once(org: Org, other_org: Org, stored: Stored) -> None:
     first = create_text(org.api("labeler"), TEXT)
     before = stored()
     for answer in (

@@ -115,7 +115,7 @@ def test_content_uploaded_again_before_the_job_is_kept(
     assert api.get(f"/artifacts/{second['id']}/content").data == b"the same"
 
 
-def test_concurrent_deletion_and_upload_lose_nothing(org: Org, work: Work) -> None:
+def test_concurrent_deletion_and_upload_lose_nothing(org: Org) -> None:
     """The job that deletes the file races with an upload of its content."""
     for turn in range(12):
         content = f"content {turn}"

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from time import monotonic
 
 import pytest
 
@@ -13,8 +12,6 @@ from app.engines.sources.model import HostErrorKind
 from tests.engines.sources.reading import expect_error
 
 CHUNK_BYTES = 100_000
-LONG = 15.0
-"""A time in seconds: longer than the limits that tests set, but shorter than the real limits."""
 
 
 def build_file(content: bytes, name: str = "export.csv") -> OutgoingFile:
@@ -91,11 +88,3 @@ def stop_delivery(destination: Destination, file: OutgoingFile, after: int) -> N
 
     with expect_exception(stopped):
         destination.send(file, stop)
-
-
-@contextmanager
-def expect_to_end_soon() -> Iterator[None]:
-    """Check that the code in the context ends within the limits that the test has set."""
-    started = monotonic()
-    yield
-    assert monotonic() - started < LONG

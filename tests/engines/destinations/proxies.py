@@ -47,6 +47,19 @@ class UploadProxy:
                 return
 
 
+def discard_request(connection: socket.socket) -> bytes:
+    """Receive a request without storing its body, and return its head."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(1024)
+    head, _, body = received.partition(b"\r\n\r\n")
+    left = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0]) - len(body)
+    buffer = bytearray(65_536)
+    while left > 0:
+        left -= connection.recv_into(buffer)
+    return head
+
+
 def read_slowly(connection: socket.socket) -> None:
     """Read single bytes until the client gives up."""
     closed = threading.Event()

@@ -17,17 +17,17 @@ from tests.engines.destinations.files import (
     build_short_file,
     build_unreadable_file,
     expect_exception,
-    expect_to_end_soon,
     fail_to_send,
     ignore,
     stop_delivery,
 )
-from tests.engines.destinations.proxies import UploadProxy, read_slowly
+from tests.engines.destinations.proxies import UploadProxy, discard_request, read_slowly
 from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import build_response, find_closed_port, respond, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import expect_error
 from tests.engines.sources.s3_server import Server
+from tests.factories.waiting import expect_to_end_soon
 
 SECRET = "never-in-a-message"
 CONTENT = os.urandom(700_000)
@@ -131,15 +131,9 @@ def test_files_are_divided_into_parts_that_s3_takes(size: int) -> None:
 @pytest.mark.parametrize(
     ("changes", "kind", "text"),
     [
-        (
-            {"access_key_id": "AKIAUNKNOWN"},
-            HostErrorKind.CREDENTIALS_REFUSED,
-            "rejected the access key",
-        ),
-        (
-            {"secret_access_key": SECRET},
-            HostErrorKind.CREDENTIALS_REFUSED,
-            "rejected the access key",
+        *(
+            (changes, HostErrorKind.CREDENTIALS_REFUSED, "rejected the access key")
+            for changes in ({"access_key_id": "AKIAUNKNOWN"}, {"secret_access_key": SECRET})
         ),
         ({"bucket": "read-only"}, HostErrorKind.NOT_ALLOWED, "not allowed to write to"),
         ({"bucket": "private"}, HostErrorKind.NOT_ALLOWED, "not allowed to write to"),
@@ -344,15 +338,7 @@ def test_an_upload_that_the_host_does_not_put_together_is_an_error(
     methods: list[bytes] = []
 
     def script(connection: Any) -> None:
-        request = b""
-        while b"\r\n\r\n" not in request:
-            request += connection.recv(65536)
-        head, _, body = request.partition(b"\r\n\r\n")
-        methods.append(head.split(b" ")[0])
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        received = len(body)
-        while received < length:
-            received += len(connection.recv(65536))
+        methods.append(discard_request(connection).split(b" ")[0])
         connection.sendall(pending.pop(0) if pending else build_response("204 No Content", b""))
 
     with run_host(script) as port:

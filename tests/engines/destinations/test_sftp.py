@@ -17,13 +17,11 @@ from app.engines.destinations.sftp import SftpDestination
 from app.engines.sources import limits as source_limits
 from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
-    LONG,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
     expect_exception,
-    expect_to_end_soon,
     fail_to_send,
     ignore,
     stop_delivery,
@@ -35,6 +33,7 @@ from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import expect_error
 from tests.engines.sources.sftp_server import PASSWORD as SECRET
 from tests.engines.sources.sftp_server import Server
+from tests.factories.waiting import LONG, expect_to_end_soon
 
 CONTENT = os.urandom(3_000_001)
 Open = Callable[..., SftpDestination]

@@ -9,7 +9,6 @@ import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +27,17 @@ from tests.engines.destinations.files import (
     build_short_file,
     build_unreadable_file,
     expect_exception,
-    expect_to_end_soon,
     fail_to_send,
     ignore,
     stop_delivery,
 )
-from tests.engines.destinations.proxies import UploadProxy, read_slowly
+from tests.engines.destinations.proxies import UploadProxy, discard_request, read_slowly
 from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import drip, find_closed_port, respond, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import expect_error
+from tests.factories.servers import QuickServer, QuietHandler
+from tests.factories.waiting import expect_to_end_soon
 
 SECRET = "never-in-a-message"
 CONTENT = os.urandom(700_000)
@@ -45,10 +45,8 @@ LARGE = os.urandom(12 * 1024**2)
 Open = Callable[..., WebDestination]
 
 
-class Server(ThreadingHTTPServer):
+class Server(QuickServer):
     """Stores what it receives completely, with its headers, by the target of the request."""
-
-    daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -59,7 +57,7 @@ class Server(ThreadingHTTPServer):
         self.status = 201
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     server: Server
 
@@ -79,9 +77,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.send_header("Location", "http://127.0.0.1:1/elsewhere")
         self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        pass
 
 
 @pytest.fixture
@@ -275,26 +270,14 @@ def test_an_answer_before_the_end_of_the_file_is_no_success(
         fail_to_send(destination, build_file(LARGE), kind)
 
 
-def _discard_file(connection: socket.socket) -> None:
-    """Receive a request without storing it."""
-    head = b""
-    while b"\r\n\r\n" not in head:
-        head += connection.recv(1024)
-    fields, _, body = head.partition(b"\r\n\r\n")
-    left = int(fields.lower().split(b"content-length: ")[1].split(b"\r\n")[0]) - len(body)
-    buffer = bytearray(65_536)
-    while left:
-        left -= connection.recv_into(buffer)
-
-
 def _accept_file(connection: socket.socket) -> None:
-    _discard_file(connection)
+    discard_request(connection)
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 
 def test_an_endless_answer_is_not_read(open_destination: Open) -> None:
     def script(connection: socket.socket) -> None:
-        _discard_file(connection)
+        discard_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
         drip(connection, b"x")
 
@@ -375,7 +358,7 @@ def test_a_connection_that_is_lost_over_tls_is_no_error_of_tls(tmp_path: Path) -
 
 
 def test_an_unknown_certificate_is_explained(open_destination: Open, tmp_path: Path) -> None:
-    with run_tls_host(_discard_file, tmp_path) as (port, _):
+    with run_tls_host(_accept_file, tmp_path) as (port, _):
         destination = open_destination(url=f"https://127.0.0.1:{port}/")
         message = fail_to_send(destination, build_file(CONTENT), HostErrorKind.PROTOCOL)
     assert "certificate of the host is not valid" in message

@@ -17,9 +17,15 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from app.engines.documents.media import COMPOUND_FILE_SIGNATURE
+
 LINES = ("Invoice 2024-17", "Total due: 1,234.56 EUR", "Payable within thirty days.")
 A5 = (420, 595)
 W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
+LOCKED = b"".join(
+    (COMPOUND_FILE_SIGNATURE, bytes(600), "EncryptedPackage".encode("utf-16-le"), bytes(600))
+)
+"""The beginning of an office file with a password."""
 
 
 def pdf(

@@ -152,8 +152,7 @@ def test_an_external_entity_is_not_read(tmp_path: Path) -> None:
 
 
 def test_password(tmp_path: Path) -> None:
-    wrapped = COMPOUND_FILE_SIGNATURE + bytes(600) + "EncryptedPackage".encode("utf-16-le")
-    assert failure(tmp_path, wrapped) == "password_protected"
+    assert failure(tmp_path, samples.LOCKED) == "password_protected"
 
 
 @pytest.mark.parametrize("kind", ["truncated", "zip", "old Word", "image", "no body", "macros"])

@@ -10,16 +10,7 @@ from docx.oxml.ns import nsdecls
 from app.engines.documents.media import DOCX
 from tests.engines.documents import samples
 from tests.engines.documents.parsing import parse_data
-from tests.engines.documents.test_docx_fields import code, mark
-
-
-def text_of(folder: Path, *paragraphs: str) -> str:
-    """Return the text of a document with these paragraphs, which are given as XML."""
-    return parse_data(folder, samples.word_from_xml(*paragraphs), DOCX).text
-
-
-def run(text: str, properties: str = "") -> str:
-    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+from tests.engines.documents.test_docx_fields import code, mark, run, text_of
 
 
 def test_hidden_text_is_left_out(tmp_path: Path) -> None:

@@ -9,17 +9,17 @@ from tests.engines.documents.parsing import parse_data
 from tests.engines.documents.samples import word_from_xml
 
 
-def text_of(folder: Path, paragraph: str) -> str:
-    """Return the text of a document with one paragraph, whose content is given as XML."""
-    return parse_data(folder, word_from_xml(paragraph), DOCX).text
+def text_of(folder: Path, *paragraphs: str) -> str:
+    """Return the text of a document with these paragraphs, which are given as XML."""
+    return parse_data(folder, word_from_xml(*paragraphs), DOCX).text
 
 
 def mark(kind: str, data: str = "") -> str:
     return f'<w:r><w:fldChar w:fldCharType="{kind}">{data}</w:fldChar></w:r>'
 
 
-def run(text: str) -> str:
-    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
 def field(code: str, result: str = "") -> str:

@@ -2,8 +2,6 @@
 
 import base64
 import json
-import subprocess
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,8 +12,8 @@ from app.engines.documents.processes import SERVER
 from app.engines.sandbox.model import ProcessLimits
 from tests.engines.documents import samples
 from tests.engines.documents.every_type import make_documents
+from tests.factories.processes import run_script
 
-ROOT = Path(__file__).resolve().parents[3]
 CALLS: dict[str, dict[str, object]] = {
     "parse_document": {},
     "render_page": {"page": 1, "width_px": 300, "format": "png"},
@@ -67,9 +65,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def reference(documents: dict[str, str]) -> tuple[Results, list[list[str]]]:
-    command = [sys.executable, "-c", REFERENCE, json.dumps([CALLS, documents])]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=300)
-    results, loads = json.loads(done.stdout)
+    results, loads = json.loads(run_script(REFERENCE, json.dumps([CALLS, documents])))
     return results, loads
 
 

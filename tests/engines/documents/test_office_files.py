@@ -233,10 +233,7 @@ def test_a_file_of_another_kind(tmp_path: Path) -> None:
 
 
 def test_files_with_a_password(tmp_path: Path) -> None:
-    locked = (
-        COMPOUND_FILE_SIGNATURE + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
-    )
-    assert get_parse_failure(tmp_path, locked, PPTX).code == "password_protected"
+    assert get_parse_failure(tmp_path, samples.LOCKED, PPTX).code == "password_protected"
     error = get_parse_failure(tmp_path, COMPOUND_FILE_SIGNATURE + bytes(600), PPTX)
     assert error.message.startswith("The file has an older")
     manifest = "<manifest:manifest><manifest:encryption-data/>"

@@ -8,7 +8,7 @@ import pytest
 
 from app.engines.documents import UnsupportedMediaType, parse, render
 from app.engines.documents.detection import detect_media_type
-from app.engines.documents.media import COMPOUND_FILE_SIGNATURE, XLS, XLSX
+from app.engines.documents.media import XLS, XLSX
 from tests.engines.documents import samples, workbooks
 from tests.engines.documents.parsing import get_parse_failure, get_text_or_failure, parse_data
 
@@ -62,12 +62,9 @@ def test_media_types_of_workbooks(invoice: bytes) -> None:
 
 
 def test_a_workbook_with_a_password(tmp_path: Path) -> None:
-    locked = (
-        COMPOUND_FILE_SIGNATURE + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
-    )
     for media_type, name in ((XLSX, "secret.xlsx"), (XLS, "secret.xls")):
-        assert detect_media_type(locked, name, None) == media_type
-        assert get_parse_failure(tmp_path, locked, media_type).code == "password_protected"
+        assert detect_media_type(samples.LOCKED, name, None) == media_type
+        assert get_parse_failure(tmp_path, samples.LOCKED, media_type).code == "password_protected"
 
 
 def test_an_older_workbook_under_the_newer_name(tmp_path: Path) -> None:

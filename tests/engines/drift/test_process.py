@@ -1,7 +1,5 @@
 """The comparison in a child process."""
 
-import subprocess
-import sys
 from dataclasses import astuple
 
 import pytest
@@ -9,6 +7,7 @@ import pytest
 from app.engines.drift.comparing import assign_outcomes, compare
 from app.engines.drift.model import CategorySample, Hypothesis, NumberSample, RateSample
 from app.engines.drift.process import ComparisonFailed, find_drift
+from tests.factories.processes import run_script
 
 _HYPOTHESES = [
     Hypothesis("kind", CategorySample({"a": 90, "ü": 10}), CategorySample({"a": 40, "ü": 60})),
@@ -36,5 +35,4 @@ def test_a_failure_of_the_child_is_raised() -> None:
 
 def test_the_package_does_not_load_scipy() -> None:
     code = "import app.engines.drift, sys; print({'numpy', 'scipy'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout.strip() == "set()"
+    assert run_script(code).strip() == "set()"

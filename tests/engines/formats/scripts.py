@@ -38,7 +38,7 @@ writer.write_json(json.dumps(SAMPLE_ROW).encode())
 writer.close()
 print(hashlib.sha256(out.getvalue()).hexdigest())
 """,
-        env,
+        env=env,
     )
 
 

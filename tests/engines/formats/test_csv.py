@@ -12,23 +12,22 @@ from hypothesis import strategies as st
 
 from app.engines.formats import FORMATS
 from app.engines.formats.labels import merge_fields
-from tests.engines.formats.documents import start, write
+from tests.engines.formats.documents import field, start, write
 from tests.factories.properties import examples
 
 FIELDS: list[dict[str, Any]] = [
-    {"key": "number", "type": "text", "multiple": False},
-    {"key": "total", "type": "money", "multiple": False},
-    {"key": "tags", "type": "text", "multiple": True},
-    {
-        "key": "items",
-        "type": "table",
-        "multiple": False,
-        "columns": [
-            {"key": "name", "type": "text", "multiple": False},
-            {"key": "price", "type": "money", "multiple": False},
-            {"key": "codes", "type": "text", "multiple": True},
+    field("number", "text"),
+    field("total", "money"),
+    field("tags", "text", multiple=True),
+    field(
+        "items",
+        "table",
+        columns=[
+            field("name", "text"),
+            field("price", "money"),
+            field("codes", "text", multiple=True),
         ],
-    },
+    ),
 ]
 
 
@@ -284,10 +283,10 @@ def test_a_value_from_before_the_field_was_a_table_has_a_column(value: Any, expe
 @pytest.mark.parametrize("options", [{}, {"rows": "explode"}])
 def test_no_column_is_added_for_tables_of_several_versions(options: dict[str, Any]) -> None:
     older = [{"key": "gone", "type": "text"}, FIELDS[-1]]
-    gone = {"key": "gone", "type": "text", "multiple": False, "columns": []}
     fields = merge_fields([FIELDS, older])
     row = labels(items=ITEMS, number="A")
-    assert export(row, fields=fields, **options) == export(row, fields=[*FIELDS, gone], **options)
+    expected = export(row, fields=[*FIELDS, field("gone", "text")], **options)
+    assert export(row, fields=fields, **options) == expected
 
 
 def test_json_lines_are_taken_too() -> None:

@@ -190,7 +190,7 @@ for number in range(3):
 writer.close()
 print(hashlib.sha256(out.getvalue()).hexdigest())
 """
-    hashes = {run_script(script, {"PYTHONHASHSEED": seed, "PATH": ""}) for seed in ("1", "2")}
+    hashes = {run_script(script, env={"PYTHONHASHSEED": seed, "PATH": ""}) for seed in ("1", "2")}
     assert len(hashes) == 1
 
 

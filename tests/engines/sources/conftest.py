@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import trustme
 
-from app.engines.sources.model import HostType
+from app.engines.sources.model import HostType, Source
 from tests.engines.sources.network import LoopbackNetwork
 
 OpenHost = Callable[..., Any]
+Open = Callable[..., Source]
 
 
 @pytest.fixture

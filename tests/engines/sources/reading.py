@@ -1,11 +1,19 @@
-"""Helpers that read sources in tests."""
+"""Helpers that fill and read sources in tests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from app.engines.sources.model import HostError, HostErrorKind, PathFilter, Source, SourceObject
+from app.engines.sources.model import (
+    HostError,
+    HostErrorKind,
+    ObjectMissing,
+    PathFilter,
+    Source,
+    SourceObject,
+)
 
 
 def list_documents(
@@ -33,6 +41,20 @@ def read(source: Source, path: str) -> bytes:
 
 def browse(source: Source, path: str = "", limit: int = 100) -> list[tuple[str, bool]]:
     return [(entry.path, entry.is_folder) for entry in source.browse(path, limit)]
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by path, and create their folders."""
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def expect_missing(source: Source, path: str) -> None:
+    """Check that there is no document with this path."""
+    with pytest.raises(ObjectMissing), source.open(path):
+        pass
 
 
 @contextmanager

@@ -1,15 +1,15 @@
 """Mailboxes: messages in order of their arrival, and every failure of a host."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 import pytest
 
 from app.engines.sources import limits
-from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
+from app.engines.sources.model import HostErrorKind, ObjectMissing
 from app.engines.sources.registry import TYPES
-from tests.engines.sources.conftest import OpenHost
+from tests.engines.sources.conftest import Open, OpenHost
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.imap_server import PASSWORD, USER, Mailbox, Server
 from tests.engines.sources.reading import (
@@ -20,8 +20,6 @@ from tests.engines.sources.reading import (
     list_paths,
     read,
 )
-
-Open = Callable[..., Source]
 
 
 @pytest.fixture(scope="module")

@@ -1,23 +1,22 @@
 """S3 buckets: real signatures, long listings, hostile keys and every failure of a host."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from app.engines.sources import limits, s3
-from app.engines.sources.model import HostErrorKind, Source
+from app.engines.sources.model import HostErrorKind
 from app.engines.sources.registry import TYPES
 from app.engines.sources.s3 import parse_listing
-from tests.engines.sources.conftest import OpenHost
+from tests.engines.sources.conftest import Open, OpenHost
 from tests.engines.sources.hosts import build_response, drip, respond, run_host
 from tests.engines.sources.reading import browse, expect_error, list_paths, read
 from tests.engines.sources.s3_server import Server
 
 SECRET = "never-in-a-message"
 FILES = {"inbox/a.txt": b"letter", "inbox2/other.txt": b"another folder"}
-Open = Callable[..., Source]
 
 
 @pytest.fixture(scope="module")
@@ -88,29 +87,19 @@ def test_refusals_are_explained(
         list_paths(open_source(**changes))
 
 
+INVALID_LISTINGS = (
+    b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
+    b"<a><IsTruncated>true</IsTruncated></a>",
+    b"<a><Contents><Size>x</Size></Contents></a>",
+    b"<a><Contents><LastModified>0001-01-01T00:00:00+01:00</LastModified></Contents></a>",
+)
+
+
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
+        *((build_response("200 OK", body), HostErrorKind.PROTOCOL) for body in INVALID_LISTINGS),
         (build_response("200 OK", b"<a/>")[:-2], HostErrorKind.UNREACHABLE),
-        (
-            build_response("200 OK", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"),
-            HostErrorKind.PROTOCOL,
-        ),
-        (
-            build_response("200 OK", b"<a><IsTruncated>true</IsTruncated></a>"),
-            HostErrorKind.PROTOCOL,
-        ),
-        (
-            build_response("200 OK", b"<a><Contents><Size>x</Size></Contents></a>"),
-            HostErrorKind.PROTOCOL,
-        ),
-        (
-            build_response(
-                "200 OK",
-                b"<a><Contents><LastModified>0001-01-01T00:00:00+01:00</LastModified></Contents></a>",
-            ),
-            HostErrorKind.PROTOCOL,
-        ),
         (b"HTTP/1.1 200 OK\r\n\r\n<a/>", HostErrorKind.PROTOCOL),
         (
             build_response("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),

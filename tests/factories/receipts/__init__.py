@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from babel.dates import get_month_names
+
 from app.engines.extraction.model import Example
 from app.engines.fields import Field, check_fields
 from tests.factories.receipts.pages import Line, build_document
@@ -85,7 +87,7 @@ def build_layout(number: int) -> Layout:
         rng.choice(formats),
         marks,
         rng.choice(signs),
-        {k: rng.choice(v) for k, v in words.items() if k not in ("months", "items")},
+        {k: rng.choice(v) for k, v in words.items() if k != "items"},
         (*order, "items", "sums", "closing"),
         rng.random() < 0.4,
         rng.random() < 0.12,
@@ -154,7 +156,7 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
     name, address = rng.choice(layout.vendors)
     day, month, year = rng.randint(1, 28), rng.randint(1, 12), rng.randint(2015, 2024)
     iso = f"{year}-{month:02}-{day:02}"
-    date = _format_date(layout.date_format, (year, month, day), words)
+    date = _format_date(layout.date_format, (year, month, day), layout.language)
     items = [
         (rng.choice(words["items"]), rng.randint(1, 3), Decimal(rng.randint(50, 9900)) / 100)
         for _ in range(rng.randint(1, 7))
@@ -167,7 +169,7 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
     parts = {
         "head": _build_head(rng, layout, name, address),
         "title": [Line(layout.keys["title"], align=layout.align, size=1.3)],
-        "meta": _build_meta(rng, layout, date, words, (year, month, day)),
+        "meta": _build_meta(rng, layout, date, (year, month, day)),
         "items": _build_items(layout, items),
         "sums": _build_sums(rng, layout, (net, tax, total)),
         "closing": [Line(layout.keys["closing"], align="center")],
@@ -236,10 +238,11 @@ def build_examples(
     ]
 
 
-def _format_date(pattern: str, ymd: tuple[int, int, int], words: dict[str, Any]) -> str:
+def _format_date(pattern: str, ymd: tuple[int, int, int], language: str) -> str:
     year, month, day = ymd
+    months = get_month_names("abbreviated" if language == "en" else "wide", locale=language)
     text = pattern.replace("%d", f"{day:02}").replace("%m", f"{month:02}").replace("%Y", str(year))
-    return text.replace("%y", f"{year % 100:02}").replace("{b}", words["months"][month - 1])
+    return text.replace("%y", f"{year % 100:02}").replace("{b}", months[month])
 
 
 def _build_head(
@@ -287,7 +290,7 @@ def _build_head(
 
 
 def _build_meta(
-    rng: random.Random, layout: Layout, date: str, words: dict[str, Any], ymd: tuple[int, int, int]
+    rng: random.Random, layout: Layout, date: str, ymd: tuple[int, int, int]
 ) -> list[Line]:
     keys = layout.keys
     number = f"{keys['number']}: {rng.choice(['', 'CS', 'INV-'])}{rng.randint(1000, 999999)}"
@@ -297,13 +300,12 @@ def _build_meta(
     if rng.random() < 0.5:
         lines.reverse()
     if layout.is_invoice:
-        due = _format_date(layout.date_format, (ymd[0], ymd[1] % 12 + 1, ymd[2]), words)
+        due = _format_date(layout.date_format, (ymd[0], ymd[1] % 12 + 1, ymd[2]), layout.language)
         lines.append(Line(f"{keys['due']}: {due}"))
     lines.append(Line(f"{keys['other']}: {rng.randint(1, 30)}"))
     if layout.habit["printed"]:
-        printed = _format_date(
-            "%d/%m/%Y", (ymd[0], ymd[1], min(ymd[2] + rng.randint(0, 3), 28)), words
-        )
+        printed_day = min(ymd[2] + rng.randint(0, 3), 28)
+        printed = _format_date("%d/%m/%Y", (ymd[0], ymd[1], printed_day), layout.language)
         lines.insert(rng.randrange(len(lines)), Line(f"{keys['due']}: {printed}"))
     if layout.columns == 2:
         pairs = [lines[i : i + 2] for i in range(0, len(lines), 2)]

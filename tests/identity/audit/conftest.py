@@ -18,7 +18,6 @@ from tests.factories import Org
 Rows = list[Any]
 Owner = Callable[..., Rows]
 Entries = Callable[[UUID], Rows]
-AppendEntries = Callable[[Org], int]
 HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
 """The request body that creates a webhook."""
 
@@ -46,21 +45,14 @@ def entries(owner_sql: Owner) -> Entries:
     )
 
 
-@pytest.fixture
-def append_entries(app: Flask) -> AppendEntries:
-    """Return a function that appends an organization's pending entries and returns their number."""
-
-    def run(org: Org) -> int:
-        count = 0
-        with (
-            app.app_context(),
-            tenancy.across_organizations(reason="a test appends entries"),
-        ):
-            while True:
-                with db.transaction():
-                    appended_count = service.append_pending_entries(org.id)
-                if not appended_count:
-                    return count
-                count += appended_count
-
-    return run
+def append_entries(org: Org, organization_id: UUID | None = None) -> int:
+    """Append the pending entries of `org`, or of `organization_id`, and return their number."""
+    chain_id = org.id if organization_id is None else organization_id
+    count = 0
+    with org.app.app_context(), tenancy.across_organizations(reason="a test appends entries"):
+        while True:
+            with db.transaction():
+                appended_count = service.append_pending_entries(chain_id)
+            if not appended_count:
+                return count
+            count += appended_count

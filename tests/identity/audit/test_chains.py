@@ -22,7 +22,7 @@ from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled
 from tests.factories.queueing import run_concurrently
-from tests.identity.audit.conftest import AppendEntries, Entries, Owner
+from tests.identity.audit.conftest import Entries, Owner, append_entries
 
 _COLUMNS = (
     "organization_id, at, actor_kind, actor_id, actor_label, operation, action, target_type,"
@@ -45,7 +45,7 @@ def _list_finding_kinds(org: Org) -> set[str]:
 
 
 @pytest.fixture
-def chained_org(org: Org, append_entries: AppendEntries) -> Org:
+def chained_org(org: Org) -> Org:
     """Return an organization whose chain has three blocks."""
     append_entries(org)
     for n in range(2):
@@ -107,9 +107,7 @@ def test_a_removed_entry_is_found(chained_org: Org, entries: Entries, owner_sql:
     assert (finding.kind, finding.entry_id, finding.position) == ("removed", entry.id, 2)
 
 
-def test_a_chain_removed_and_recreated_is_found(
-    chained_org: Org, owner_sql: Owner, append_entries: AppendEntries
-) -> None:
+def test_a_chain_removed_and_recreated_is_found(chained_org: Org, owner_sql: Owner) -> None:
     for table in ("entries", "unsealed", "blocks", "heads"):
         owner_sql(f"DELETE FROM audit_{table} WHERE organization_id = %s", chained_org.id)
     _change(chained_org, "later")
@@ -118,9 +116,7 @@ def test_a_chain_removed_and_recreated_is_found(
     assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
-def test_an_erased_log_of_an_active_organization_is_found(
-    chained_org: Org, append_entries: AppendEntries
-) -> None:
+def test_an_erased_log_of_an_active_organization_is_found(chained_org: Org) -> None:
     with (
         chained_org.app.app_context(),
         tenancy.organization(chained_org.id),
@@ -135,7 +131,7 @@ def test_an_erased_log_of_an_active_organization_is_found(
 
 
 def test_an_entry_removed_while_pending_is_found(
-    chained_org: Org, entries: Entries, owner_sql: Owner, append_entries: AppendEntries
+    chained_org: Org, entries: Entries, owner_sql: Owner
 ) -> None:
     _change(chained_org, "gone")
     owner_sql("DELETE FROM audit_entries WHERE id = %s", entries(chained_org.id)[-1].id)
@@ -156,7 +152,7 @@ def test_an_inserted_entry_is_found(chained_org: Org, entries: Entries, owner_sq
 
 
 def test_a_backdated_pending_entry_is_found(
-    chained_org: Org, entries: Entries, owner_sql: Owner, append_entries: AppendEntries
+    chained_org: Org, entries: Entries, owner_sql: Owner
 ) -> None:
     forged, old = uuid7(), _COLUMNS.replace(" at,", " at - interval '3 hours',")
     owner_sql(
@@ -186,7 +182,7 @@ def test_a_truncated_chain_is_found(chained_org: Org, entries: Entries, owner_sq
 
 
 def test_a_truncated_chain_with_a_changed_head_is_found(
-    chained_org: Org, entries: Entries, owner_sql: Owner, append_entries: AppendEntries
+    chained_org: Org, entries: Entries, owner_sql: Owner
 ) -> None:
     for entry in entries(chained_org.id)[-2:]:
         owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
@@ -206,7 +202,7 @@ def test_a_truncated_chain_with_a_changed_head_is_found(
 
 
 def test_organizations_take_turns(
-    org: Org, other_org: Org, append_entries: AppendEntries, monkeypatch: pytest.MonkeyPatch
+    org: Org, other_org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The backlog of one organization does not delay the entries of another."""
     append_entries(org)
@@ -237,9 +233,7 @@ def test_organizations_take_turns(
     assert turns == [org.id, other_org.id, org.id, org.id]
 
 
-def test_an_older_head_is_found(
-    chained_org: Org, owner_sql: Owner, append_entries: AppendEntries
-) -> None:
+def test_an_older_head_is_found(chained_org: Org, owner_sql: Owner) -> None:
     (old,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", chained_org.id)
     _change(chained_org, "later")
     append_entries(chained_org)
@@ -280,7 +274,7 @@ def test_an_entry_edited_with_its_digest_is_found(
 
 
 def test_a_chain_of_another_organization_does_not_pass_for_this_one(
-    chained_org: Org, other_org: Org, owner_sql: Owner, append_entries: AppendEntries
+    chained_org: Org, other_org: Org, owner_sql: Owner
 ) -> None:
     append_entries(other_org)
     owner_sql("DELETE FROM audit_entries WHERE organization_id = %s", other_org.id)
@@ -320,9 +314,7 @@ def test_an_unknown_slug_is_not_found(org: Org) -> None:
     assert raised.value.code == "not_found"
 
 
-def test_a_long_chain_has_several_blocks(
-    org: Org, append_entries: AppendEntries, owner_sql: Owner
-) -> None:
+def test_a_long_chain_has_several_blocks(org: Org, owner_sql: Owner) -> None:
     make_labeled(org, 2500, texts=False)
     assert append_entries(org) > 5000
     blocks = owner_sql(
@@ -333,7 +325,7 @@ def test_a_long_chain_has_several_blocks(
     assert _verify(org).ok
 
 
-def test_concurrent_appends_create_one_chain(org: Org, append_entries: AppendEntries) -> None:
+def test_concurrent_appends_create_one_chain(org: Org) -> None:
     append_entries(org)
     _change(org, *(f"n{n}" for n in range(20)))
     assert sum(run_concurrently(*[partial(append_entries, org)] * 4)) == 20
@@ -342,7 +334,7 @@ def test_concurrent_appends_create_one_chain(org: Org, append_entries: AppendEnt
     assert report.unsealed == 0
 
 
-def test_an_interrupted_append_leaves_nothing(org: Org, append_entries: AppendEntries) -> None:
+def test_an_interrupted_append_leaves_nothing(org: Org) -> None:
     append_entries(org)
     _change(org, "one", "two")
     with org.app.app_context(), tenancy.across_organizations(reason="a test appends entries"):
@@ -354,7 +346,7 @@ def test_an_interrupted_append_leaves_nothing(org: Org, append_entries: AppendEn
 
 
 def test_entries_are_appended_in_the_order_of_commits(
-    org: Org, postgres: EmbeddedPostgres, append_entries: AppendEntries, entries: Entries
+    org: Org, postgres: EmbeddedPostgres, entries: Entries
 ) -> None:
     append_entries(org)
     with closing(psycopg2.connect(postgres.url)) as slow:

@@ -13,7 +13,7 @@ from app.kit import audit, db, tenancy
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled
-from tests.identity.audit.conftest import AppendEntries, Entries, Owner
+from tests.identity.audit.conftest import Entries, Owner, append_entries
 
 PROOF = {"artifacts": 12, "files": 30, "bytes": 4096}
 
@@ -36,9 +36,7 @@ def _erase(org: Org) -> UUID:
         return service.erase(org.id, PROOF)
 
 
-def test_one_entry_remains_and_is_verified(
-    org: Org, entries: Entries, append_entries: AppendEntries, owner_sql: Owner
-) -> None:
+def test_one_entry_remains_and_is_verified(org: Org, entries: Entries, owner_sql: Owner) -> None:
     make_labeled(org, 50)
     append_entries(org)
     (head,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", org.id)
@@ -61,7 +59,7 @@ def test_one_entry_remains_and_is_verified(
 
 
 def test_verifying_during_an_erasure_finds_no_fault(
-    org: Org, append_entries: AppendEntries, monkeypatch: pytest.MonkeyPatch
+    org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_labeled(org, 50)
     append_entries(org)
@@ -92,7 +90,7 @@ def test_no_previous_entry_is_left(org: Org, owner_sql: Owner) -> None:
     assert owner_sql(sql, f"%{made.json['data']['id']}%")[0].n == 0
 
 
-def test_the_new_chain_continues(org: Org, entries: Entries, append_entries: AppendEntries) -> None:
+def test_the_new_chain_continues(org: Org, entries: Entries) -> None:
     _set_status(org, "closed")
     _erase(org)
     _set_status(org, "closed")

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import delete
 
-from app.identity.audit import queries, service
+from app.identity.audit import queries
 from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.verifying import ChainVerifier, Finding, VerificationReport
 from app.identity.users.models import User
@@ -15,15 +15,7 @@ from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD
-from tests.identity.audit.conftest import Owner
-
-
-def _append_entries(org: Org) -> None:
-    with org.app.app_context(), tenancy.across_organizations(reason="a test appends entries"):
-        more = 1
-        while more:
-            with db.transaction():
-                more = service.append_pending_entries(NO_ORGANIZATION)
+from tests.identity.audit.conftest import Owner, append_entries
 
 
 def _list_findings(org: Org) -> list[Finding]:
@@ -70,9 +62,9 @@ def person(org: Org) -> Iterator[tuple[UUID, str]]:
     email = org.email("leaver")
     login = org.anonymous().post("/auth/login", {"email": email, "password": PASSWORD})
     assert login.status_code == 200
-    _append_entries(org)
+    append_entries(org, NO_ORGANIZATION)
     yield user_id, email
-    _append_entries(org)
+    append_entries(org, NO_ORGANIZATION)
     assert _list_findings(org) == []
 
 
@@ -93,7 +85,7 @@ def test_only_the_entry_about_the_removal_remains(
     assert entry.changes["accounts"] == [None, 1]
     assert entry.changes["entries"] == [None, removed]
     assert str(user_id) not in str(entry)
-    _append_entries(org)
+    append_entries(org, NO_ORGANIZATION)
     assert _list_findings(org) == []
 
 
@@ -113,7 +105,7 @@ def test_pending_entries_are_forgotten_too(org: Org, owner_sql: Owner) -> None:
     user_id = org.add_user("leaver", "viewer")
     email = org.email("leaver")
     assert _leave(org, user_id) >= 2
-    _append_entries(org)
+    append_entries(org, NO_ORGANIZATION)
     assert _count_mentions(owner_sql, email) == 0
     assert _list_findings(org) == []
 
@@ -122,7 +114,7 @@ def test_a_false_record_of_forgetting_is_found(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     _leave(org, person[0])
-    _append_entries(org)
+    append_entries(org, NO_ORGANIZATION)
     forgetting = _get_forget_entry(owner_sql)
     (other,) = owner_sql(
         "SELECT * FROM audit_entries WHERE target_id = %s AND action = 'users.create'",

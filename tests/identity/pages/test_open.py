@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from flask import Flask
 
 from app.delivery.notifications.service.collecting import TOPICS
 from app.identity.pages.opening import PARAMETERS, TARGETS
@@ -94,7 +93,7 @@ def test_other_parameters_are_omitted(visitor: Visitor) -> None:
 
 
 def test_with_a_front_end_the_page_links_to_it(
-    app: Flask, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     front = dataclasses.replace(container.settings(), frontend_url="https://front.example/app")
     monkeypatch.setattr(container.current(), "settings", front)

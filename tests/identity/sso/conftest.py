@@ -22,7 +22,7 @@ from werkzeug.test import TestResponse
 from app.identity.sso import domains, links, service
 from app.kit import db, jobs, tenancy
 from app.kit.ids import uuid7
-from tests.factories import Org
+from tests.factories import Org, drain
 from tests.factories.response_checks import check
 from tests.identity.sso.dns_server import Zone
 from tests.identity.sso.dns_server import serve as serve_dns
@@ -123,6 +123,14 @@ class Browser:
     def __post_init__(self) -> None:
         self.service = self.app.test_client()
         self.provider.trust_env = False
+
+    def copy(self) -> "Browser":
+        """Return another browser with the same cookie of the service."""
+        cookie = self.service.get_cookie("sso")
+        assert cookie is not None
+        browser = Browser(self.app)
+        browser.service.set_cookie("sso", cookie.value)
+        return browser
 
     def post(self, path: str, **body: Any) -> TestResponse:
         answer = self.service.post(f"/api/v1{path}", json=body)
@@ -245,6 +253,13 @@ def configure(issuer: str) -> Configure:
 
 
 @pytest.fixture
+def sso_org(org: Org, configure: Configure) -> Org:
+    """Return the organization, with single sign-on with the real provider."""
+    configure(org)
+    return org
+
+
+@pytest.fixture
 def verified_domain(org: Org, configure: Configure, domain: str) -> str:
     """Configure single sign-on with a verified domain, and return the domain."""
     configure(org, email_domains=[domain])
@@ -283,6 +298,12 @@ def enqueue_check(org: Org) -> None:
     """Enqueue the hourly check of the organization's provider and domains."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
+
+
+def run_check(org: Org) -> None:
+    """Run the hourly check of the organization's provider and domains."""
+    enqueue_check(org)
+    drain(org.app)
 
 
 def mark_domains_verified(org: Org, *names: str) -> None:

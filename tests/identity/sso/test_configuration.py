@@ -25,6 +25,7 @@ from tests.identity.sso.conftest import (
     enqueue_check,
     person,
     put,
+    run_check,
 )
 from tests.identity.sso.hostile import HOST, Hostile, Raw, new_key
 
@@ -200,9 +201,7 @@ def test_invalid_members_are_refused(
     assert (answer.status_code, answer.json["error"]["field"]) == (422, field)
 
 
-def test_the_team_of_another_organization(
-    org: Org, other_org: Org, configure: Configure, issuer: str
-) -> None:
+def test_the_team_of_another_organization(org: Org, other_org: Org, issuer: str) -> None:
     team = other_org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}}
     mapping = [{"group": "x", "team_id": team}]
@@ -367,27 +366,21 @@ def test_http_endpoints_of_an_https_issuer(
     _check_refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer", "https")
 
 
-def test_a_provider_is_checked_again(
-    org: Org, browser: Browser, hostile: Hostile, work: Any
-) -> None:
+def test_a_provider_is_checked_again(org: Org, browser: Browser, hostile: Hostile) -> None:
     """Endpoints are updated.
 
     A provider that fails does not change what an administrator configured.
     """
 
-    def run_check() -> None:
-        enqueue_check(org)
-        work()
-
     assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/moved"
-    run_check()
+    run_check(org)
     assert browser.start(org).startswith(f"{hostile.issuer}/moved?")
     before = _get(org).json["data"]
     hostile.metadata["issuer"] = "https://other.example"
-    run_check()
+    run_check(org)
     hostile.raw[_DISCOVERY] = Raw(b"", 500)
-    run_check()
+    run_check(org)
     assert _get(org).json["data"] == before
 
 

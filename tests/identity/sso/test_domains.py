@@ -20,18 +20,17 @@ from tests.identity.sso.conftest import (
     Configure,
     Zone,
     build_sso_body,
-    enqueue_check,
     get_domain,
     mark_domains_verified,
     put,
+    run_check,
 )
 from tests.identity.sso.hostile import Hostile
 
 
-def _run_check(org: Org, work: Callable[[], None]) -> dict[str, Any]:
+def _run_check(org: Org) -> dict[str, Any]:
     """Run the hourly job, and return the domain as it is afterwards."""
-    enqueue_check(org)
-    work()
+    run_check(org)
     return get_domain(org)
 
 
@@ -105,12 +104,7 @@ def test_a_domain_of_a_closed_organization(
 
 @pytest.mark.parametrize("failing", ["failing", "silent"])
 def test_a_dns_server_that_does_not_respond_proves_nothing(
-    org: Org,
-    configure: Configure,
-    zone: Zone,
-    domain: str,
-    work: Callable[[], None],
-    failing: str,
+    org: Org, configure: Configure, zone: Zone, domain: str, failing: str
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     getattr(zone, failing).add(record["name"])
@@ -118,10 +112,10 @@ def test_a_dns_server_that_does_not_respond_proves_nothing(
     assert listed_domain["problem"] == "The DNS did not respond."
     getattr(zone, failing).clear()
     zone.put(record)
-    assert _run_check(org, work)["verified_at"] is not None
+    assert _run_check(org)["verified_at"] is not None
     getattr(zone, failing).add(record["name"])
     _age(org)
-    assert _run_check(org, work)["verified_at"] is not None
+    assert _run_check(org)["verified_at"] is not None
 
 
 def test_dns_servers_that_do_not_respond_delay_only_briefly(
@@ -145,21 +139,21 @@ def _age(org: Org) -> None:
 
 
 def test_a_proof_expires_after_three_days_without_the_record(
-    org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
+    org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     zone.put(record)
-    assert _run_check(org, work)["verified_at"] is not None
+    assert _run_check(org)["verified_at"] is not None
     zone.texts.clear()
-    missing = _run_check(org, work)
+    missing = _run_check(org)
     assert missing["verified_at"] is not None
     assert missing["problem"] == "The DNS record was not found."
     zone.put(record)
-    assert _run_check(org, work)["problem"] is None
+    assert _run_check(org)["problem"] is None
     zone.texts.clear()
-    _run_check(org, work)
+    _run_check(org)
     _age(org)
-    assert _run_check(org, work)["verified_at"] is None
+    assert _run_check(org)["verified_at"] is None
 
 
 def test_the_hourly_job_checks_every_organization(
@@ -179,12 +173,7 @@ def test_the_hourly_job_checks_every_organization(
 
 
 def test_a_domain_that_is_listed_again_needs_its_new_record(
-    org: Org,
-    hostile: Hostile,
-    zone: Zone,
-    domain: str,
-    work: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
+    org: Org, hostile: Hostile, zone: Zone, domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A check that began before has found the old record."""
     assert put(org, build_sso_body(hostile, email_domains=[domain])).status_code == 200
@@ -202,40 +191,39 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
         return results
 
     monkeypatch.setattr(domains, "check_domains", list_again)
-    assert _run_check(org, work)["verified_at"] is None
+    assert _run_check(org)["verified_at"] is None
     assert answers == [200, 200]
 
 
 def test_expired_rows_are_deleted(
-    app: Flask, org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+    app: Flask, sso_org: Org, browser: Browser, work: Callable[[], None]
 ) -> None:
-    configure(org)
     for _ in range(2):
-        browser.start(org)
+        browser.start(sso_org)
     scheduler = tenancy.across_organizations(reason="as the scheduler")
     with app.app_context(), scheduler, db.transaction() as session:
         oldest = session.scalars(
-            select(Flow).where(Flow.organization_id == org.id).order_by(Flow.id)
+            select(Flow).where(Flow.organization_id == sso_org.id).order_by(Flow.id)
         ).first()
         assert oldest is not None
         oldest.expires_at = db.utc_now()
         jobs.enqueue("sso.upkeep", {}, organization_id=None)
     work()
-    with app.app_context(), tenancy.organization(org.id):
+    with app.app_context(), tenancy.organization(sso_org.id):
         assert [flow.id == oldest.id for flow in db.session().scalars(select(Flow))] == [False]
 
 
 def test_the_operator_can_vouch_for_a_domain(
-    org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
+    org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     """For networks whose names no public DNS server knows."""
     configure(org, email_domains=[domain])
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         assert service.verify_domain(domain) is False
         assert service.verify_domain(domain, vouch=True) is True
-    assert _run_check(org, work)["verified_at"] is not None
+    assert _run_check(org)["verified_at"] is not None
     _age(org)
-    assert _run_check(org, work)["verified_at"] is not None
+    assert _run_check(org)["verified_at"] is not None
     refused = pytest.raises(ApiError, match="record does not exist")
     with org.app.app_context(), tenancy.organization(org.id), refused:
         service.verify_domain("unlisted.example")
@@ -285,13 +273,12 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
     assert get_domain(org)["verified_at"] is not None
 
 
-def test_closed_organizations_are_not_checked(org: Org, configure: Configure) -> None:
+def test_closed_organizations_are_not_checked(sso_org: Org) -> None:
     def is_checked() -> bool:
-        with org.app.app_context(), tenancy.across_organizations(reason="a test"):
-            return org.id in queries.list_organization_ids()
+        with sso_org.app.app_context(), tenancy.across_organizations(reason="a test"):
+            return sso_org.id in queries.list_organization_ids()
 
-    configure(org)
     assert is_checked()
-    path = f"/organizations/{org.slug}/close"
-    assert org.api("owner").post(path, json={"slug": org.slug}).status_code == 202
+    path = f"/organizations/{sso_org.slug}/close"
+    assert sso_org.api("owner").post(path, json={"slug": sso_org.slug}).status_code == 202
     assert not is_checked()

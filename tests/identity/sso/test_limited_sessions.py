@@ -85,21 +85,18 @@ def test_a_member_of_this_organization_only_can_change_the_account(
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_session_with_a_password_can_change_the_account(
-    limited: Limited,
-    other_org: Org,
-    work: Any,
-    change: tuple[str, str, dict[str, Any]],
+    limited: Limited, other_org: Org, change: tuple[str, str, dict[str, Any]]
 ) -> None:
     method, path, body = change
     limited.join(other_org)
-    _reset_password(limited.org, other_org, limited.email, "", work)
+    _reset_password(limited.org, other_org, limited.email, "")
     assert getattr(limited.log_in(), method)(path, json=body).status_code == 200
 
 
 def test_revoke_all_ends_only_sessions_limited_to_the_same_organization(
-    limited: Limited, other_org: Org, work: Any
+    limited: Limited, other_org: Org
 ) -> None:
-    _reset_password(limited.org, other_org, limited.email, "", work)
+    _reset_password(limited.org, other_org, limited.email, "")
     whole = limited.log_in()
     # The identity was unlinked by the reset, so it is linked again.
     _link(limited.org, limited.email, limited.email, limited.provider.issuer)

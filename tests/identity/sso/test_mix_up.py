@@ -5,19 +5,18 @@ from collections.abc import Iterator
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from tests.factories import Org
 from tests.identity.sso.conftest import (
     CALLBACK,
     Browser,
-    Configure,
     build_sso_body,
     parameters,
     person,
     put,
 )
 from tests.identity.sso.hostile import Hostile, serve
+from tests.identity.sso.test_sign_in import _check_denied
 
 VERIFIER = "v" * 43
 SILENT = {"authorization_response_iss_parameter_supported": None}
@@ -48,13 +47,6 @@ def _build_callback_query(provider: Hostile, url: str, code: str) -> dict[str, s
         for name, value in provider.build_callback_query(url, code).items()
         if name != "iss"
     }
-
-
-def _check_denied(answer: TestResponse, words: str) -> None:
-    assert answer.status_code == 403, answer.json
-    error = answer.json["error"]
-    assert error["code"] == "permission_denied"
-    assert words in error["message"], error
 
 
 def _replace_state(url: str, other_url: str) -> str:
@@ -139,9 +131,8 @@ def test_both_requests_send_the_redirect_uri_of_the_organization(
 
 
 def test_a_real_provider_keeps_the_organization_in_the_redirect_uri(
-    org: Org, browser: Browser, configure: Configure
+    sso_org: Org, browser: Browser
 ) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    assert parameters(answered)["org"] == org.slug
+    answered = browser.sign_in(browser.start(sso_org), person())
+    assert parameters(answered)["org"] == sso_org.slug
     assert browser.follow_redirect(answered).status_code == 200

@@ -1,6 +1,7 @@
 """Signing in with a real OpenID provider, from the start to the access token."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -29,10 +30,9 @@ from tests.identity.sso.hostile import Hostile
 
 
 @pytest.fixture
-def callback_url(org: Org, browser: Browser, configure: Configure) -> str:
+def callback_url(sso_org: Org, browser: Browser) -> str:
     """Configure the provider, and return the URL to which it redirects a person who signs in."""
-    configure(org)
-    return browser.sign_in(browser.start(org), person())
+    return browser.sign_in(browser.start(sso_org), person())
 
 
 @pytest.fixture
@@ -65,12 +65,9 @@ def test_a_new_person_signs_in(
     assert api.get("/schemas").status_code == 200
 
 
-def test_the_application_gets_the_code_by_redirect(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
+def test_the_application_gets_the_code_by_redirect(sso_org: Org, browser: Browser) -> None:
     back = "https://app.example/signed-in?tab=1"
-    url = browser.start(org, redirect_uri=back, next="/documents?page=2")
+    url = browser.start(sso_org, redirect_uri=back, next="/documents?page=2")
     answer = browser.follow_redirect(browser.sign_in(url, person()))
     assert answer.status_code == 303
     location = answer.headers["Location"]
@@ -94,11 +91,8 @@ def test_the_application_gets_errors_by_redirect(
     assert "domain" in redirect_query["error_description"]
 
 
-def test_a_person_who_cancels_at_the_provider(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
-    url = browser.start(org)
+def test_a_person_who_cancels_at_the_provider(sso_org: Org, browser: Browser) -> None:
+    url = browser.start(sso_org)
     page = browser.provider.get(url, timeout=60)
     answer = browser.provider.get(f"{page.url}/abort", allow_redirects=False, timeout=60)
     answer = browser.provider.get(answer.headers["Location"], allow_redirects=False, timeout=60)
@@ -108,16 +102,15 @@ def test_a_person_who_cancels_at_the_provider(
 
 
 def test_an_application_with_a_challenge_needs_no_cookie(
-    org: Org, app: Flask, browser: Browser, configure: Configure
+    sso_org: Org, app: Flask, browser: Browser
 ) -> None:
-    configure(org)
     verifier = "v" * 43
     application, other = Browser(app), Browser(app)
-    url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
+    url = application.start(sso_org, code_challenge=create_s256_code_challenge(verifier))
     code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
     assert application.exchange(code, code_verifier=verifier).status_code == 200
     for code_verifier in (None, "w" * 43, "v", "é" * 50):
-        url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
+        url = application.start(sso_org, code_challenge=create_s256_code_challenge(verifier))
         code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
         assert other.exchange(code, code_verifier=code_verifier).status_code == 401
 
@@ -185,9 +178,8 @@ def test_a_code_of_another_persons_sign_in(
     assert refused.status_code == 401, refused.json
 
 
-def test_pkce_is_required_throughout(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    url = browser.start(org)
+def test_pkce_is_required_throughout(sso_org: Org, browser: Browser) -> None:
+    url = browser.start(sso_org)
     asked = parameters(url)
     assert (asked["code_challenge_method"], len(asked["code_challenge"])) == ("S256", 43)
     without = url.replace(f"&code_challenge={asked['code_challenge']}", "")
@@ -196,16 +188,15 @@ def test_pkce_is_required_throughout(org: Org, browser: Browser, configure: Conf
     assert refused.status_code == 403, "the provider wants it"
 
 
-def test_the_same_person_has_one_account(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
+def test_the_same_person_has_one_account(sso_org: Org, browser: Browser) -> None:
     who = person()
-    first = browser.token(org, who)
+    first = browser.token(sso_org, who)
     browser.provider.cookies.clear()
     second = browser.token(
-        org, who.with_changes(name="Renamed", email="new.address@people.example")
+        sso_org, who.with_changes(name="Renamed", email="new.address@people.example")
     )
     mine = [
-        Api(org.app.test_client(), token, None).get("/auth/session").json["data"]
+        Api(sso_org.app.test_client(), token, None).get("/auth/session").json["data"]
         for token in (first, second)
     ]
     assert mine[0]["user"] == mine[1]["user"]
@@ -219,15 +210,8 @@ def test_a_code_opens_one_session(browser: Browser, code: str) -> None:
 
 
 def test_only_one_of_two_concurrent_exchanges_succeeds(browser: Browser, code: str) -> None:
-    cookie = browser.service.get_cookie("sso")
-    assert cookie is not None
-
-    def exchange() -> int:
-        same_browser = Browser(browser.app)
-        same_browser.service.set_cookie("sso", cookie.value)
-        return same_browser.exchange(code).status_code
-
-    assert sorted(run_concurrently(*[exchange] * 4)) == [200, 401, 401, 401]
+    answers = run_concurrently(*(partial(browser.copy().exchange, code) for _ in range(4)))
+    assert sorted(answer.status_code for answer in answers) == [200, 401, 401, 401]
 
 
 def test_a_code_of_another_browser(
@@ -247,14 +231,11 @@ def test_a_code_is_valid_for_one_minute(org: Org, browser: Browser, code: str) -
     assert browser.exchange(code).status_code == 401
 
 
-def test_secrets_are_not_stored_in_plain_text(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
-    url = browser.start(org)
+def test_secrets_are_not_stored_in_plain_text(sso_org: Org, browser: Browser) -> None:
+    url = browser.start(sso_org)
     code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
     secrets = [code, parameters(url)["state"], browser.service.get_cookie("sso").value, SECRET]
-    with org.app.app_context(), tenancy.organization(org.id):
+    with sso_org.app.app_context(), tenancy.organization(sso_org.id):
         tables = ("sso_flows", "sso_codes", "sso_configurations")
         rows = [
             row
@@ -265,16 +246,13 @@ def test_secrets_are_not_stored_in_plain_text(
     assert not [secret for secret in secrets for row in rows if secret in row]
 
 
-def test_the_cookie_is_bound_to_the_browser(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
-    answer = browser.post("/auth/sso/start", org_slug=org.slug)
+def test_the_cookie_is_bound_to_the_browser(sso_org: Org, browser: Browser) -> None:
+    answer = browser.post("/auth/sso/start", org_slug=sso_org.slug)
     cookie = answer.headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
     assert "Path=/;" in cookie + ";"
-    again = browser.post("/auth/sso/start", org_slug=org.slug).headers["Set-Cookie"]
+    again = browser.post("/auth/sso/start", org_slug=sso_org.slug).headers["Set-Cookie"]
     assert again == cookie, "two tabs do not get in each other's way"
 
 
@@ -317,20 +295,14 @@ def test_a_start_without_single_sign_on(
         "https://app.example:99999/",
     ],
 )
-def test_an_application_that_is_not_allowed(
-    org: Org, browser: Browser, configure: Configure, uri: str
-) -> None:
-    configure(org)
-    answer = browser.post("/auth/sso/start", org_slug=org.slug, redirect_uri=uri)
+def test_an_application_that_is_not_allowed(sso_org: Org, browser: Browser, uri: str) -> None:
+    answer = browser.post("/auth/sso/start", org_slug=sso_org.slug, redirect_uri=uri)
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "redirect_uri")
 
 
 @pytest.mark.parametrize("challenge", ["short", "=" * 43])
-def test_an_invalid_challenge(
-    org: Org, browser: Browser, configure: Configure, challenge: str
-) -> None:
-    configure(org)
-    answer = browser.post("/auth/sso/start", org_slug=org.slug, code_challenge=challenge)
+def test_an_invalid_challenge(sso_org: Org, browser: Browser, challenge: str) -> None:
+    answer = browser.post("/auth/sso/start", org_slug=sso_org.slug, code_challenge=challenge)
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "code_challenge")
 
 

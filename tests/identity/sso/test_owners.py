@@ -11,7 +11,6 @@ from tests.factories import Org
 from tests.factories.emails import list_messages_to
 from tests.identity.sso.conftest import (
     Browser,
-    Configure,
     Person,
     build_sso_body,
     person,
@@ -29,8 +28,6 @@ from tests.identity.sso.test_sign_in import (
     _sign_in_with_confirmation,
 )
 
-Work = Callable[[], None]
-
 
 def _set_role(org: Org, user_id: str, role: str) -> None:
     path = f"/organizations/{org.slug}/members/{user_id}"
@@ -38,20 +35,20 @@ def _set_role(org: Org, user_id: str, role: str) -> None:
     assert answer.status_code == 200, answer.json
 
 
-def _promote_by_role(org: Org, user_id: str, _email: str, _work: Work) -> None:
+def _promote_by_role(org: Org, user_id: str, _email: str) -> None:
     _set_role(org, user_id, "owner")
 
 
-def _promote_by_transfer(org: Org, user_id: str, _email: str, _work: Work) -> None:
+def _promote_by_transfer(org: Org, user_id: str, _email: str) -> None:
     path = f"/organizations/{org.slug}/transfer-ownership"
     answer = org.api("owner").post(path, json={"user_id": user_id})
     assert answer.status_code == 200, answer.json
 
 
-def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> None:
+def _promote_by_invitation(org: Org, user_id: str, email: str) -> None:
     assert org.api().delete(f"/organizations/{org.slug}/members/{user_id}").status_code == 204
     _invite(org, email, role="owner")
-    token = _get_mailed_code(email, work)
+    token = _get_mailed_code(org, email)
     with org.app.app_context(), db.transaction() as session:
         # Set a password, as if the person had chosen one before.
         session.execute(
@@ -78,34 +75,30 @@ def _link_viewer(org: Org, browser: Browser, verified_domain: str) -> tuple[Pers
 
 @pytest.mark.parametrize("promote", PROMOTIONS, ids=lambda p: p.__name__)
 def test_a_link_from_before_the_promotion_is_confirmed_first(
-    org: Org,
-    browser: Browser,
-    verified_domain: str,
-    work: Work,
-    promote: Callable[[Org, str, str, Work], None],
+    org: Org, browser: Browser, verified_domain: str, promote: Callable[[Org, str, str], None]
 ) -> None:
     who, token = _link_viewer(org, browser, verified_domain)
     user_id = _get_user_id(org, token)
-    promote(org, user_id, who.email, work)
+    promote(org, user_id, who.email)
     assert _get_role(org, who.email) == "owner"
     ended = _get_api(org, token).get("/auth/session")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
-    confirmed = _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
+    confirmed = _sign_in_with_confirmation(org, _log_out_at_provider(browser), who)
     assert _get_api(org, confirmed).get("/schemas").status_code == 200
     _log_out_at_provider(browser).token(org, who)  # One confirmation is sufficient.
 
 
 def test_each_promotion_requires_a_new_confirmation(
-    org: Org, browser: Browser, verified_domain: str, work: Work
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
     who, token = _link_viewer(org, browser, verified_domain)
     user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
-    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who)
     _set_role(org, user_id, "admin")
     browser.token(org, who)
     _set_role(org, user_id, "owner")
-    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who)
 
 
 def test_a_code_from_before_the_promotion_opens_no_session(
@@ -119,27 +112,25 @@ def test_a_code_from_before_the_promotion_opens_no_session(
 
 
 def test_an_emailed_code_from_before_the_promotion_is_invalid(
-    org: Org, browser: Browser, configure: Configure, work: Work
+    sso_org: Org, browser: Browser
 ) -> None:
-    configure(org)
-    who = person(email=org.email("labeler"))
-    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
-    _set_role(org, str(org.users["labeler"]), "owner")
-    _check_denied(browser.exchange(_get_mailed_code(who.email, work)), "Sign in again")
+    who = person(email=sso_org.email("labeler"))
+    assert browser.complete_sign_in(sso_org, who).json["data"]["confirmation"] == "email"
+    _set_role(sso_org, str(sso_org.users["labeler"]), "owner")
+    _check_denied(browser.exchange(_get_mailed_code(sso_org, who.email)), "Sign in again")
 
 
 def test_a_confirmation_applies_to_the_provider_in_the_email(
-    org: Org, browser: Browser, configure: Configure, hostile: Hostile, work: Work
+    sso_org: Org, browser: Browser, hostile: Hostile
 ) -> None:
     """An administrator changes the provider after the email and before the confirmation."""
-    configure(org)
-    who = person(email=org.email("owner"))
-    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
-    assert put(org, build_sso_body(hostile)).status_code == 200
-    _check_denied(browser.exchange(_get_mailed_code(who.email, work)), "Sign in again")
-    assert put(org, build_sso_body(hostile)).status_code == 200
+    who = person(email=sso_org.email("owner"))
+    assert browser.complete_sign_in(sso_org, who).json["data"]["confirmation"] == "email"
+    assert put(sso_org, build_sso_body(hostile)).status_code == 200
+    _check_denied(browser.exchange(_get_mailed_code(sso_org, who.email)), "Sign in again")
+    assert put(sso_org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "mallory", "email": who.email, "email_verified": True}
-    answer = browser.complete_sign_in_at(hostile, org)
+    answer = browser.complete_sign_in_at(hostile, sso_org)
     assert answer.json["data"]["confirmation"] == "email"
 
 
@@ -149,20 +140,20 @@ def test_a_password_session_continues_after_a_promotion(org: Org) -> None:
 
 
 def test_owners_of_older_releases_confirm_once(
-    org: Org, browser: Browser, verified_domain: str, work: Work
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
     who, token = _link_viewer(org, browser, verified_domain)
     user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("UPDATE memberships SET ownership_id = NULL"))
-    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who)
     browser.token(org, who)
 
 
 @pytest.mark.usefixtures("rate_limits")
 def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
-    org: Org, browser: Browser, hostile: Hostile, work: Work
+    org: Org, browser: Browser, hostile: Hostile
 ) -> None:
     assert put(org, build_sso_body(hostile)).status_code == 200
     email = org.email("owner")
@@ -170,6 +161,6 @@ def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
     answers = [browser.complete_sign_in_at(hostile, org).json for _ in range(3)]
     assert answers[0]["data"]["confirmation"] == "email"
     assert answers == answers[:1] * 3
-    code = _get_mailed_code(email, work)
+    code = _get_mailed_code(org, email)
     assert len(list_messages_to(email)) == 1
     assert browser.exchange(code).status_code == 200

@@ -1,7 +1,6 @@
 """What a verified identity leads to: accounts, links, memberships, roles and teams."""
 
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
@@ -19,7 +18,7 @@ from app.identity.organizations.models import Membership, Organization
 from app.identity.sso.models import Identity
 from app.identity.users.models import User
 from app.kit import container, db, outbound_slots, tenancy
-from tests.factories import Org, make_org
+from tests.factories import Org, drain, make_org
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import PASSWORD, Api
 from tests.factories.waiting import wait_until
@@ -84,11 +83,10 @@ def _log_out_at_provider(browser: Browser) -> Browser:
     return browser
 
 
-def test_the_default_role(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
+def test_the_default_role(sso_org: Org, browser: Browser) -> None:
     who = person()
-    browser.token(org, who)
-    assert _get_role(org, who.email) == "viewer"
+    browser.token(sso_org, who)
+    assert _get_role(sso_org, who.email) == "viewer"
 
 
 def test_a_new_account_is_verified_only_in_a_proven_domain(
@@ -130,19 +128,16 @@ def test_groups_set_and_lower_the_role(org: Org, browser: Browser, configure: Co
         assert listed == [{"slug": org.slug, "name": "Test", "role": role}]
 
 
-def test_without_mapped_roles_an_assigned_role_stays(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
+def test_without_mapped_roles_an_assigned_role_stays(sso_org: Org, browser: Browser) -> None:
     who = person()
-    browser.token(org, who)
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    browser.token(sso_org, who)
+    with sso_org.app.app_context(), tenancy.organization(sso_org.id), db.transaction() as session:
         user = session.scalars(select(User).where(User.email == who.email)).one()
         session.scalars(
             select(Membership).where(Membership.user_id == user.id)
         ).one().role = "reviewer"
-    _log_out_at_provider(browser).token(org, who.with_changes(groups="x"))
-    assert _get_role(org, who.email) == "reviewer"
+    _log_out_at_provider(browser).token(sso_org, who.with_changes(groups="x"))
+    assert _get_role(sso_org, who.email) == "reviewer"
 
 
 def test_groups_add_and_remove_teams(org: Org, browser: Browser, configure: Configure) -> None:
@@ -174,12 +169,10 @@ def test_groups_add_and_remove_teams(org: Org, browser: Browser, configure: Conf
     assert list_team_names() == {"north", "hand-made"}
 
 
-def test_owners_stay_owners(
-    org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
-) -> None:
+def test_owners_stay_owners(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
     who = _member(org, "owner")
-    token = _sign_in_with_confirmation(org, browser, who, work)
+    token = _sign_in_with_confirmation(org, browser, who)
     assert _get_role(org, who.email) == "owner"
     assert _get_api(org, token).get("/schemas").status_code == 200
 
@@ -239,14 +232,11 @@ def test_a_person_in_too_many_groups_keeps_the_membership(
     assert follow_redirect(**reference).status_code == 200
 
 
-def test_a_removed_person_cannot_rejoin_by_signing_in(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
+def test_a_removed_person_cannot_rejoin_by_signing_in(sso_org: Org, browser: Browser) -> None:
     who = person()
-    _remove(org, _get_user_id(org, browser.token(org, who)))
-    _check_denied(browser.complete_sign_in(org, who), "removed")
-    assert _get_role(org, who.email) is None
+    _remove(sso_org, _get_user_id(sso_org, browser.token(sso_org, who)))
+    _check_denied(browser.complete_sign_in(sso_org, who), "removed")
+    assert _get_role(sso_org, who.email) is None
 
 
 def _invite(org: Org, email: str, **members: Any) -> None:
@@ -270,23 +260,19 @@ def test_an_invitation_lets_them_rejoin_with_its_role(
     _check_denied(browser.complete_sign_in(org, who), "removed")
 
 
-def test_an_owner_invitation_is_not_accepted_by_signing_in(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
+def test_an_owner_invitation_is_not_accepted_by_signing_in(sso_org: Org, browser: Browser) -> None:
     who = person()
-    _invite(org, who.email, role="owner")
-    browser.token(org, who)
-    assert _get_role(org, who.email) == "viewer"
+    _invite(sso_org, who.email, role="owner")
+    browser.token(sso_org, who)
+    assert _get_role(sso_org, who.email) == "viewer"
 
 
 def test_an_account_of_another_organization_is_not_linked(
-    org: Org, other_org: Org, browser: Browser, configure: Configure
+    sso_org: Org, other_org: Org, browser: Browser
 ) -> None:
-    configure(org)
-    _check_denied(browser.complete_sign_in(org, _member(other_org, "viewer")), "not a member")
-    assert _get_role(org, other_org.email("viewer")) is None
-    with org.app.app_context(), tenancy.organization(org.id):
+    _check_denied(browser.complete_sign_in(sso_org, _member(other_org, "viewer")), "not a member")
+    assert _get_role(sso_org, other_org.email("viewer")) is None
+    with sso_org.app.app_context(), tenancy.organization(sso_org.id):
         assert db.session().scalars(select(Identity)).all() == []
 
 
@@ -302,14 +288,14 @@ def test_an_address_of_a_proven_domain_is_linked(
 
 
 def test_an_unverified_earlier_registration_loses_access(
-    org: Org, browser: Browser, verified_domain: str, work: Callable[[], None]
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
     """Otherwise a stranger could share the account with the employee to whom it is linked later."""
     who = person(verified_domain)
     squatter = Api(org.app.test_client(), None, None)
     body = {"email": who.email, "password": "the squatter chose this", "name": "Pat"}
     squatter_token = squatter.post("/auth/register", json=body).json["data"]["access_token"]
-    work()
+    drain(org.app)
     token = browser.token(org, who)
     me = _get_api(org, token).get("/users/me").json["data"]
     assert (me["email"], me["email_verified"]) == (who.email, True)
@@ -344,78 +330,66 @@ def test_a_lookalike_address_is_refused(org: Org, browser: Browser, verified_dom
     _check_denied(browser.complete_sign_in(org, who), "account")
 
 
-def _sign_in_with_confirmation(
-    org: Org, browser: Browser, who: Person, work: Callable[[], None]
-) -> str:
+def _sign_in_with_confirmation(org: Org, browser: Browser, who: Person) -> str:
     """Sign in to an account that must be confirmed by email, and return the access token."""
     arrived = browser.complete_sign_in(org, who)
     assert arrived.status_code == 200, arrived.json
     assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
-    answer = browser.exchange(_get_mailed_code(who.email, work))
+    answer = browser.exchange(_get_mailed_code(org, who.email))
     assert answer.status_code == 200, answer.json
     token: str = answer.json["data"]["access_token"]
     return token
 
 
-def _get_mailed_code(email: str, work: Callable[[], None]) -> str:
-    work()
+def _get_mailed_code(org: Org, email: str) -> str:
+    """Send the pending emails, and return the token or code in the last one to `email`."""
+    drain(org.app)
     message = list_emails_to(email)[-1]
     match = re.search(r"(?:token|code)=([\w-]{43})", message.text)
     assert match is not None, message.text
     return match[1]
 
 
-def test_a_members_account_is_linked_once_they_confirm(
-    org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
-) -> None:
-    configure(org)
-    who = _member(org, "labeler")
-    token = _sign_in_with_confirmation(org, browser, who, work)
-    assert _get_user_id(org, token) == str(org.users["labeler"])
-    assert _get_role(org, who.email) == "labeler", "no role was mapped"
-    _log_out_at_provider(browser).token(org, who)  # From now on no confirmation is needed.
+def test_a_members_account_is_linked_once_they_confirm(sso_org: Org, browser: Browser) -> None:
+    who = _member(sso_org, "labeler")
+    token = _sign_in_with_confirmation(sso_org, browser, who)
+    assert _get_user_id(sso_org, token) == str(sso_org.users["labeler"])
+    assert _get_role(sso_org, who.email) == "labeler", "no role was mapped"
+    _log_out_at_provider(browser).token(sso_org, who)  # From now on no confirmation is needed.
 
 
 def test_a_confirmation_requires_the_browser_of_the_sign_in(
-    org: Org,
-    browser: Browser,
-    other_browser: Browser,
-    configure: Configure,
-    work: Callable[[], None],
+    sso_org: Org, browser: Browser, other_browser: Browser
 ) -> None:
     """Whoever runs the provider cannot make a member confirm with a click only."""
-    configure(org)
-    who = _member(org, "labeler")
-    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
-    other_browser.start(org)
-    assert other_browser.exchange(_get_mailed_code(who.email, work)).status_code == 401
-    with org.app.app_context(), tenancy.organization(org.id):
+    who = _member(sso_org, "labeler")
+    assert browser.complete_sign_in(sso_org, who).json["data"]["confirmation"] == "email"
+    other_browser.start(sso_org)
+    assert other_browser.exchange(_get_mailed_code(sso_org, who.email)).status_code == 401
+    with sso_org.app.app_context(), tenancy.organization(sso_org.id):
         assert db.session().scalars(select(Identity)).all() == []
 
 
-def test_a_confirmation_returns_to_the_application(
-    org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
-) -> None:
-    configure(org)
-    who = _member(org, "labeler")
-    url = browser.start(org, redirect_uri="https://app.example/back", next="/here")
+def test_a_confirmation_returns_to_the_application(sso_org: Org, browser: Browser) -> None:
+    who = _member(sso_org, "labeler")
+    url = browser.start(sso_org, redirect_uri="https://app.example/back", next="/here")
     answer = browser.follow_redirect(browser.sign_in(url, who))
     assert (answer.status_code, answer.headers["Location"]) == (
         303,
         "https://app.example/back?error=confirmation_required&next=%2Fhere",
     )
-    assert browser.exchange(_get_mailed_code(who.email, work)).status_code == 200
+    assert browser.exchange(_get_mailed_code(sso_org, who.email)).status_code == 200
     assert "https://app.example/back?code=" in list_emails_to(who.email)[-1].text
 
 
 def test_an_owner_confirms_even_in_a_proven_domain(
-    org: Org, browser: Browser, verified_domain: str, work: Callable[[], None]
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
     """An administrator chooses the provider, and must not become an owner by it."""
     _rename(org, org.users["owner"], f"boss@{verified_domain}")
     _rename(org, org.users["labeler"], f"labeler@{verified_domain}")
     browser.token(org, _member(org, "labeler"))
-    _sign_in_with_confirmation(org, _log_out_at_provider(browser), _member(org, "owner"), work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), _member(org, "owner"))
 
 
 def test_a_domain_that_is_not_listed(org: Org, browser: Browser, configure: Configure) -> None:
@@ -424,18 +398,14 @@ def test_a_domain_that_is_not_listed(org: Org, browser: Browser, configure: Conf
     _log_out_at_provider(browser).token(org, person("only.example"))
 
 
-def test_an_address_that_the_provider_has_not_verified(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
-    _check_denied(browser.complete_sign_in(org, person(email_verified="false")), "not verified")
-    _log_out_at_provider(browser).token(org, person(email_verified="true"))
+def test_an_address_that_the_provider_has_not_verified(sso_org: Org, browser: Browser) -> None:
+    _check_denied(browser.complete_sign_in(sso_org, person(email_verified="false")), "not verified")
+    _log_out_at_provider(browser).token(sso_org, person(email_verified="true"))
 
 
 @pytest.mark.parametrize("email", ["nonsense", "a@b", "@x.example", "a b@x.example"])
-def test_an_invalid_address(org: Org, browser: Browser, configure: Configure, email: str) -> None:
-    configure(org)
-    _check_denied(browser.complete_sign_in(org, person(email=email)), "address")
+def test_an_invalid_address(sso_org: Org, browser: Browser, email: str) -> None:
+    _check_denied(browser.complete_sign_in(sso_org, person(email=email)), "address")
 
 
 def test_no_address_at_all(org: Org, browser: Browser, configure: Configure) -> None:
@@ -443,92 +413,89 @@ def test_no_address_at_all(org: Org, browser: Browser, configure: Configure) -> 
     _check_denied(browser.complete_sign_in(org, person()), "not return an email address")
 
 
-def test_an_invalid_name(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
+def test_an_invalid_name(sso_org: Org, browser: Browser) -> None:
     names = (("A\r\nBcc: x\u202e B", "A Bcc: x B"), (" \n ", None), ("A\x00", None))
     for name, shown in names:
         who = person(name=name)
-        token = _log_out_at_provider(browser).token(org, who)
-        user_name = _get_api(org, token).get("/auth/session").json["data"]["user"]["name"]
+        token = _log_out_at_provider(browser).token(sso_org, who)
+        user_name = _get_api(sso_org, token).get("/auth/session").json["data"]["user"]["name"]
         assert user_name == (shown or who.email.partition("@")[0])
 
 
-def test_a_disabled_account(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
+def test_a_disabled_account(sso_org: Org, browser: Browser) -> None:
     who = person()
-    browser.token(org, who)
-    code = browser.complete_sign_in(org, who).json["data"]["code"]
-    with org.app.app_context(), db.transaction() as session:
+    browser.token(sso_org, who)
+    code = browser.complete_sign_in(sso_org, who).json["data"]["code"]
+    with sso_org.app.app_context(), db.transaction() as session:
         user = session.scalars(select(User).where(User.email == who.email)).one()
         user.disabled_at = db.utc_now()
-    _check_denied(browser.complete_sign_in(org, who), "disabled")
+    _check_denied(browser.complete_sign_in(sso_org, who), "disabled")
     _check_denied(browser.exchange(code), "no longer available")
 
 
 @pytest.mark.parametrize(("status", "opens"), [("suspended", True), ("closed", False)])
 def test_an_organization_that_is_not_active(
-    org: Org, browser: Browser, configure: Configure, status: str, opens: bool
+    sso_org: Org, browser: Browser, status: str, opens: bool
 ) -> None:
-    configure(org)
     who = person()
-    browser.token(org, who)
-    answered = browser.sign_in(browser.start(org), who)
-    with org.app.app_context(), db.transaction() as session:
-        session.get_one(Organization, org.id).status = status
+    browser.token(sso_org, who)
+    answered = browser.sign_in(browser.start(sso_org), who)
+    with sso_org.app.app_context(), db.transaction() as session:
+        session.get_one(Organization, sso_org.id).status = status
     assert browser.follow_redirect(answered).status_code == (200 if opens else 403)
-    begun = browser.post("/auth/sso/start", org_slug=org.slug)
+    begun = browser.post("/auth/sso/start", org_slug=sso_org.slug)
     assert begun.status_code == (200 if opens else 404)
     if opens:
-        _check_denied(_log_out_at_provider(browser).complete_sign_in(org, person()), "suspended")
+        arrived = _log_out_at_provider(browser).complete_sign_in(sso_org, person())
+        _check_denied(arrived, "suspended")
 
 
 def test_a_session_is_limited_to_the_providers_organization(
-    org: Org, other_org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+    sso_org: Org, other_org: Org, browser: Browser
 ) -> None:
     """An administrator of one organization cannot reach another one through its members."""
-    configure(org)
     who = person()
-    browser.token(org, who)
+    browser.token(sso_org, who)
     _add_membership(other_org, who.email, "owner")
-    login = browser.exchange(browser.complete_sign_in(org, who).json["data"]["code"]).json["data"]
-    assert [organization["slug"] for organization in login["organizations"]] == [org.slug]
-    api = Api(org.app.test_client(), login["access_token"], other_org.slug)
+    code = browser.complete_sign_in(sso_org, who).json["data"]["code"]
+    login = browser.exchange(code).json["data"]
+    assert [organization["slug"] for organization in login["organizations"]] == [sso_org.slug]
+    api = Api(sso_org.app.test_client(), login["access_token"], other_org.slug)
     refused = api.get("/schemas")
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
-    assert [o["slug"] for o in api.get("/organizations").json["data"]] == [org.slug]
+    assert [o["slug"] for o in api.get("/organizations").json["data"]] == [sso_org.slug]
     listed = api.get("/auth/session").json["data"]["organizations"]
-    assert [o["slug"] for o in listed] == [org.slug]
+    assert [o["slug"] for o in listed] == [sso_org.slug]
 
 
 def test_a_limited_session_cannot_read_the_rest_of_the_account(
-    org: Org, other_org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+    sso_org: Org, other_org: Org, browser: Browser
 ) -> None:
-    configure(org)
     who = person()
-    browser.token(org, who)
+    browser.token(sso_org, who)
     user_id = _add_membership(other_org, who.email, "owner")
     in_an_hour = db.utc_now() + timedelta(hours=1)
     elsewhere = Session(user_id=user_id, expires_at=in_an_hour, ip_address="192.0.2.7")
-    with org.app.app_context(), db.transaction() as session:
+    with sso_org.app.app_context(), db.transaction() as session:
         session.add(elsewhere)
         session.flush()
         hidden_id = elsewhere.id
-    api = _get_api(org, browser.token(org, who))
+    api = _get_api(sso_org, browser.token(sso_org, who))
     listed = api.get("/auth/sessions").json["data"]
     assert [session["ip_address"] for session in listed] == ["127.0.0.1"] * 2
     assert api.delete(f"/auth/sessions/{hidden_id}").status_code == 404
     assert api.delete(f"/auth/sessions/{listed[1]['id']}").status_code == 204
-    third = make_org(org.app)
+    third = make_org(sso_org.app)
     _invite(third, who.email, role="labeler")
-    joined = api.post(f"/auth/invitations/{_get_mailed_code(who.email, work)}/accept", json={})
+    joined = api.post(f"/auth/invitations/{_get_mailed_code(sso_org, who.email)}/accept", json={})
     assert joined.status_code == 200, joined.json
     assert [organization["slug"] for organization in joined.json["data"]["organizations"]] == [
-        org.slug
+        sso_org.slug
     ]
     assert _get_role(third, who.email) == "labeler"
     assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 1
     assert api.get("/auth/session").status_code == 401
-    with org.app.app_context():
+    with sso_org.app.app_context():
         assert db.session().get_one(Session, hidden_id).revoked_at is None
 
 
@@ -546,14 +513,13 @@ def test_a_session_of_an_enforced_domain_is_not_limited(
 
 
 def test_concurrent_first_sign_ins_create_one_account(
-    app: Flask, org: Org, configure: Configure, monkeypatch: pytest.MonkeyPatch
+    app: Flask, sso_org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbound_slots, "SLOT_TIMEOUT", 60)
-    configure(org)
     who = person()
     browsers = [Browser(app) for _ in range(4)]
     answered = [
-        client_browser.sign_in(client_browser.start(org), who) for client_browser in browsers
+        client_browser.sign_in(client_browser.start(sso_org), who) for client_browser in browsers
     ]
 
     def follow_redirect(pair: tuple[Browser, str]) -> int:
@@ -562,17 +528,14 @@ def test_concurrent_first_sign_ins_create_one_account(
     with ThreadPoolExecutor(4) as pool:
         statuses = list(pool.map(follow_redirect, zip(browsers, answered, strict=True)))
     assert statuses == [200] * 4
-    with org.app.app_context(), tenancy.organization(org.id):
+    with sso_org.app.app_context(), tenancy.organization(sso_org.id):
         assert len(db.session().scalars(select(Identity)).all()) == 1
 
 
-def test_the_audit_log_records_who_signed_in(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
+def test_the_audit_log_records_who_signed_in(sso_org: Org, browser: Browser) -> None:
     who = person()
-    browser.token(org, who)
-    listed = org.api("owner").get(f"/organizations/{org.slug}/audit-log").json["data"]
+    browser.token(sso_org, who)
+    listed = sso_org.api("owner").get(f"/organizations/{sso_org.slug}/audit-log").json["data"]
     joined = next(e for e in listed if e["action"].startswith("members.") and e["changes"])
     assert joined["actor"]["label"] == who.email
     assert SECRET_WORDS not in str(listed)
@@ -581,32 +544,28 @@ def test_the_audit_log_records_who_signed_in(
 SECRET_WORDS = "a secret: with"
 
 
-def test_passwords_work_where_nothing_is_enforced(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
-    answer = browser.post("/auth/login", email=org.email("viewer"), password=PASSWORD)
+def test_passwords_work_where_nothing_is_enforced(sso_org: Org, browser: Browser) -> None:
+    answer = browser.post("/auth/login", email=sso_org.email("viewer"), password=PASSWORD)
     assert answer.status_code == 200
 
 
 def test_slow_providers_do_not_block_other_requests(
-    org: Org, browser: Browser, configure: Configure, monkeypatch: pytest.MonkeyPatch
+    sso_org: Org, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An administrator may choose a provider that never responds."""
     monkeypatch.setattr(outbound_slots, "SLOT_TIMEOUT", 0.01)
-    configure(org)
     who = person()
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
             slow.enter_context(outbound_slots.hold_slot(uuid4()))
-        turned_away = browser.complete_sign_in(org, who)
+        turned_away = browser.complete_sign_in(sso_org, who)
         assert turned_away.status_code == 503, turned_away.json
         assert "Too many requests" in turned_away.json["error"]["message"]
         assert turned_away.json["error"]["details"] == {"reason": "busy"}
         body = {"kind": "oidc", "oidc": {"issuer": "http://127.0.0.2:9", "client_id": "x"}}
-        assert put(org, body).status_code == 503
-        assert org.api("viewer").get("/schemas").status_code == 200
-    _log_out_at_provider(browser).token(org, who)
+        assert put(sso_org, body).status_code == 503
+        assert sso_org.api("viewer").get("/schemas").status_code == 200
+    _log_out_at_provider(browser).token(sso_org, who)
 
 
 def test_a_slow_provider_leaves_slots_to_other_organizations(

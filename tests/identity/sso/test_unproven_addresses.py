@@ -10,7 +10,7 @@ from app.identity.control_plane import accounts
 from app.identity.sso.models import Identity
 from app.identity.users.models import User
 from app.kit import db, tenancy
-from tests.factories import Org
+from tests.factories import Org, drain
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
 from tests.identity.sso.conftest import Browser, Configure, Person, build_sso_body, person, put
@@ -25,11 +25,11 @@ from tests.identity.sso.test_sign_in import (
 )
 
 PASSWORD = "three rivers meet here"
-Work = Callable[[], None]
 
 
-def _newest_token(email: str, subject: str, work: Work) -> str:
-    work()
+def _newest_token(org: Org, email: str, subject: str) -> str:
+    """Send the pending emails, and return the token in the last one with a subject."""
+    drain(org.app)
     return [message.token for message in list_emails_to(email) if subject in message.subject][-1]
 
 
@@ -39,7 +39,7 @@ def _open_invitations(org: Org) -> list[str]:
 
 
 def test_an_unverified_address_does_not_accept_an_invitation(
-    org: Org, browser: Browser, configure: Configure, work: Work
+    org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org, default_role="viewer")
     team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
@@ -52,50 +52,46 @@ def test_an_unverified_address_does_not_accept_an_invitation(
 
 
 def test_an_invitation_to_an_unverified_address_does_not_undo_a_removal(
-    org: Org, browser: Browser, configure: Configure, work: Work
+    sso_org: Org, browser: Browser
 ) -> None:
-    configure(org)
     who = person()
-    _remove(org, _get_user_id(org, browser.token(org, who)))
-    _invite(org, who.email, role="reviewer")
-    _check_denied(_log_out_at_provider(browser).complete_sign_in(org, who), "emailed link")
-    assert _get_role(org, who.email) is None
-    assert _open_invitations(org) == [who.email]
+    _remove(sso_org, _get_user_id(sso_org, browser.token(sso_org, who)))
+    _invite(sso_org, who.email, role="reviewer")
+    _check_denied(_log_out_at_provider(browser).complete_sign_in(sso_org, who), "emailed link")
+    assert _get_role(sso_org, who.email) is None
+    assert _open_invitations(sso_org) == [who.email]
 
 
 def test_a_verified_address_accepts_an_invitation_in_an_unproven_domain(
-    org: Org, browser: Browser, configure: Configure, work: Work
+    sso_org: Org, browser: Browser
 ) -> None:
-    configure(org)
     who = person()
-    user_id = _get_user_id(org, browser.token(org, who))
-    with org.app.app_context(), db.transaction() as session:
+    user_id = _get_user_id(sso_org, browser.token(sso_org, who))
+    with sso_org.app.app_context(), db.transaction() as session:
         session.get_one(User, user_id).email_verified_at = db.utc_now()
-    _remove(org, user_id)
-    _invite(org, who.email, role="reviewer")
-    _log_out_at_provider(browser).token(org, who)
-    assert _get_role(org, who.email) == "reviewer"
+    _remove(sso_org, user_id)
+    _invite(sso_org, who.email, role="reviewer")
+    _log_out_at_provider(browser).token(sso_org, who)
+    assert _get_role(sso_org, who.email) == "reviewer"
 
 
-def _reset_password(org: Org, _other_org: Org, email: str, _token: str, work: Work) -> None:
+def _reset_password(org: Org, _other_org: Org, email: str, _token: str) -> None:
     anonymous = org.anonymous()
     anonymous.post("/auth/password-reset/request", json={"email": email})
-    body = {"token": _newest_token(email, "password", work), "password": PASSWORD}
+    body = {"token": _newest_token(org, email, "password"), "password": PASSWORD}
     answer = anonymous.post("/auth/password-reset/confirm", json=body)
     assert answer.status_code == 200, answer.json
 
 
-def _accept_invitation(org: Org, other_org: Org, email: str, token: str, work: Work) -> None:
+def _accept_invitation(org: Org, other_org: Org, email: str, token: str) -> None:
     _invite(other_org, email, role="viewer")
-    path = f"/auth/invitations/{_newest_token(email, 'nvit', work)}/accept"
+    path = f"/auth/invitations/{_newest_token(org, email, 'nvit')}/accept"
     answer = Api(org.app.test_client(), token, None).post(path, json={})
     assert answer.status_code == 200, answer.json
 
 
-def _confirm_address(
-    address: str,
-) -> Callable[[Org, Org, str, str, Work], None]:
-    def confirm(org: Org, _other_org: Org, email: str, _token: str, work: Work) -> None:
+def _confirm_address(address: str) -> Callable[[Org, Org, str, str], None]:
+    def confirm(org: Org, _other_org: Org, email: str, _token: str) -> None:
         target = address.format(email)
         with org.app.app_context(), db.transaction():
             accounts.set_password(email, PASSWORD)
@@ -104,7 +100,7 @@ def _confirm_address(
         api = Api(org.app.test_client(), login.json["data"]["access_token"], None)
         body = {"email": target, "password": PASSWORD}
         assert api.post("/auth/email-change/request", json=body).status_code == 202
-        sent = {"token": _newest_token(target, "onfirm", work)}
+        sent = {"token": _newest_token(org, target, "onfirm")}
         answer = anonymous.post("/auth/email-change/confirm", json=sent)
         assert answer.status_code == 200, answer.json
 
@@ -136,7 +132,7 @@ def _link(org: Org, email: str, subject: str, issuer: str = "https://other.examp
 
 @pytest.mark.parametrize("proof", PROOFS.values(), ids=PROOFS)
 def test_a_proof_of_the_address_unlinks_the_strangers_identities(
-    org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work, proof: Any
+    org: Org, other_org: Org, browser: Browser, hostile: Hostile, proof: Any
 ) -> None:
     assert put(org, build_sso_body(hostile)).status_code == 200
     victim = person()
@@ -149,7 +145,7 @@ def test_a_proof_of_the_address_unlinks_the_strangers_identities(
 
     login = browser.exchange(sign_in().json["data"]["code"]).json["data"]
     _link(other_org, victim.email, "stranger elsewhere")
-    proof(org, other_org, victim.email, login["access_token"], work)
+    proof(org, other_org, victim.email, login["access_token"])
 
     with org.app.app_context():
         user = db.session().get_one(User, login["user"]["id"])
@@ -168,21 +164,18 @@ def test_a_proof_of_the_address_unlinks_the_strangers_identities(
         assert another["user"]["id"] != login["user"]["id"]
 
 
-def test_a_proof_of_a_verified_address_keeps_identities(
-    org: Org, other_org: Org, browser: Browser, configure: Configure, work: Work
-) -> None:
-    configure(org)
-    who: Person = person(email=org.email("labeler"))
-    with org.app.app_context(), db.transaction() as session:
-        session.get_one(User, org.users["labeler"]).email_verified_at = db.utc_now()
-    _link(org, who.email, "mine")
+def test_a_proof_of_a_verified_address_keeps_identities(sso_org: Org, other_org: Org) -> None:
+    who: Person = person(email=sso_org.email("labeler"))
+    with sso_org.app.app_context(), db.transaction() as session:
+        session.get_one(User, sso_org.users["labeler"]).email_verified_at = db.utc_now()
+    _link(sso_org, who.email, "mine")
     _link(other_org, who.email, "mine elsewhere")
-    _reset_password(org, other_org, who.email, "", work)
-    assert _list_identities(org, who.email) == ["mine", "mine elsewhere"]
+    _reset_password(sso_org, other_org, who.email, "")
+    assert _list_identities(sso_org, who.email) == ["mine", "mine elsewhere"]
 
 
 def test_a_confirmation_by_single_sign_on_unlinks_identities_everywhere(
-    org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work
+    org: Org, other_org: Org, browser: Browser, hostile: Hostile
 ) -> None:
     """The confirmed identity is kept."""
     assert put(org, build_sso_body(hostile)).status_code == 200
@@ -194,6 +187,6 @@ def test_a_confirmation_by_single_sign_on_unlinks_identities_everywhere(
     hostile.claims = {"sub": "holder", "email": email}
     answer = browser.complete_sign_in_at(hostile, org)
     assert answer.json["data"]["confirmation"] == "email"
-    code = _newest_token(email, "", work)
+    code = _newest_token(org, email, "")
     assert browser.exchange(code).status_code == 200
     assert _list_identities(org, email) == ["holder"]

@@ -5,7 +5,6 @@ from contextlib import closing
 
 import psycopg2
 import pytest
-from flask import Flask
 
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
@@ -22,7 +21,7 @@ WHERE wait_event_type = 'Lock' AND %s = ANY (pg_blocking_pids(pid)) OR wait_even
 
 @pytest.mark.parametrize("path", ["/teams/{team}/members/{user}", "/teams/{team}"])
 def test_out_of_the_team_and_out_of_the_organization_at_once(
-    app: Flask, org: Org, postgres: EmbeddedPostgres, path: str
+    org: Org, postgres: EmbeddedPostgres, path: str
 ) -> None:
     team = add_members(org, make_team(org), "labeler")
     user = org.users["labeler"]

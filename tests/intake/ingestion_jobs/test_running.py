@@ -204,9 +204,7 @@ def test_only_admins_cancel_and_retry(imports: Imports, action: str) -> None:
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
 
 
-def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
-    imports: Imports, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_whose_file_is_missing_fails_and_can_be_retried(imports: Imports) -> None:
     job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=4)
     (key,) = [key for key in imports.files() if "/imports/" in key]

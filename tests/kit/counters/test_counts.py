@@ -1,6 +1,7 @@
 """Counts: triggers keep them, a job folds them, and a check repairs wrong cells."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 from uuid import UUID
@@ -191,12 +192,10 @@ def test_a_fold_that_is_killed_has_not_happened(
 def test_two_who_fold_at_once_count_nothing_twice(org: Org) -> None:
     insert_artifacts(org, 40)
     expected = _total(org)
-    threads = [threading.Thread(target=fold, args=(org.app,)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    seen = {_total(org) for _ in range(20)}
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        folds = pool.map(fold, [org.app] * 4)
+        seen = {_total(org) for _ in range(20)}
+    assert list(folds) == [None] * 4
     assert seen == {expected}
     assert find_differences(org) == []
 
@@ -306,32 +305,25 @@ def test_counts_are_rebuilt_beside_writers(org: Org) -> None:
     """Each row is counted once, even if other transactions write or fold meanwhile."""
     insert_artifacts(org, 200)
     stop = threading.Event()
-    failures: list[BaseException] = []
 
     def write(number: int) -> None:
-        try:
-            while not stop.is_set():
-                ids = insert_artifacts(org, 5)
-                run_sql(org, "UPDATE artifacts SET status = 'done' WHERE id = ANY (:ids)", ids=ids)
-                run_sql(org, "DELETE FROM artifacts WHERE id = ANY (:ids)", ids=ids[number:])
-                if number == 1:
-                    fold(org.app)
-        except BaseException as failure:  # noqa: BLE001 - told to the test
-            failures.append(failure)
+        while not stop.is_set():
+            ids = insert_artifacts(org, 5)
+            run_sql(org, "UPDATE artifacts SET status = 'done' WHERE id = ANY (:ids)", ids=ids)
+            run_sql(org, "DELETE FROM artifacts WHERE id = ANY (:ids)", ids=ids[number:])
+            if number == 1:
+                fold(org.app)
 
-    threads = [threading.Thread(target=write, args=(n,)) for n in (1, 2, 3)]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(6):
-            with org.app.app_context(), db.transaction():
-                upkeep.repair(org.id, "artifacts")
-            assert find_differences(org) == []
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    assert failures == []
+    with ThreadPoolExecutor(3) as pool:
+        writers = [pool.submit(write, number) for number in (1, 2, 3)]
+        try:
+            for _ in range(6):
+                with org.app.app_context(), db.transaction():
+                    upkeep.repair(org.id, "artifacts")
+                assert find_differences(org) == []
+        finally:
+            stop.set()
+    assert [writer.exception() for writer in writers] == [None] * 3
     assert find_differences(org) == []
 
 

@@ -9,7 +9,8 @@ import pytest
 import requests
 
 from app.kit.egress import Egress, ExpiringNetwork, Policy
-from tests.kit.egress.conftest import INSIDE, LONG, Peer, Receive
+from tests.factories.waiting import LONG
+from tests.kit.egress.conftest import INSIDE, Peer, Receive
 
 
 def _build(seconds: float) -> ExpiringNetwork:
@@ -38,13 +39,7 @@ def test_the_end_interrupts_an_operation(
 
 def test_the_end_interrupts_requests(receive: Receive, stopped: threading.Event) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
-
-    def script(peer: Peer) -> None:
-        peer.request()
-        peer.send(head)
-        peer.drip(b"x", stopped)
-
-    receiver = receive(script)
+    receiver = receive(lambda peer: peer.drip_answer(head, b"x", stopped))
     with _build(0.5) as network:
         session = network.session(deadline=LONG, max_response_bytes=10_000_000)
         with pytest.raises(requests.RequestException):

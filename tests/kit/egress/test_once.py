@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from app.kit.egress import Egress, RequestOutcome, sockets
-from tests.kit.egress.conftest import LONG, Peer, Receive
+from tests.factories.waiting import LONG
+from tests.kit.egress.conftest import Peer, Receive
 
 
 def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit.egress import Egress, EgressRefused, Policy, resolve
-from tests.kit.egress.conftest import LONG
+from tests.factories.waiting import LONG
 
 NON_PUBLIC = [
     *["0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200"],

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from app.kit.egress import Egress, Policy
-from tests.kit.egress.conftest import LONG, Names, Peer, Receive, post
+from tests.factories.waiting import LONG
+from tests.kit.egress.conftest import COOKIE, Names, Peer, Receive, post
 
 
 def test_an_answer_comes_back_whole(egress: Egress, receive: Receive) -> None:
@@ -170,11 +171,7 @@ def test_an_unknown_name_and_a_closed_port_are_different_errors(egress: Egress) 
 
 
 def test_cookies_are_not_kept(egress: Egress, receive: Receive) -> None:
-    receiver = receive(
-        lambda peer: peer.serve(
-            b"HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nContent-Length: 0\r\n\r\n"
-        )
-    )
+    receiver = receive(lambda peer: peer.serve(COOKIE))
     for _ in range(2):
         assert post(egress, receiver.url).is_complete_success
     assert not any(b"cookie" in request.lower() for request in receiver.requests)

@@ -106,12 +106,9 @@ def test_the_deadline_holds_for_dripped_answers(
     stopped: threading.Event,
     first: bytes,
 ) -> None:
-    def script(peer: Peer) -> None:
-        peer.request()
-        peer.send(first)
-        peer.drip(b"HTTP/1.1 200 OK\r\n", stopped)
-
-    assert_times_out(secure, build_url(receive(script, context=context)))
+    dripped = b"HTTP/1.1 200 OK\r\n"
+    receiver = receive(lambda peer: peer.drip_answer(first, dripped, stopped), context=context)
+    assert_times_out(secure, build_url(receiver))
 
 
 def test_the_deadline_holds_while_sending(

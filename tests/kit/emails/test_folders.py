@@ -82,16 +82,14 @@ def test_the_text_carries_all_that_the_html_does(
     assert all(wording.paragraphs)
 
 
-def test_the_surroundings_are_the_same_in_every_language() -> None:
-    expected = {
-        key: {p.text for p in parse_phrase(t) if p.is_variable} for key, t in _english().items()
+def _list_variables(phrases: dict[str, str]) -> dict[str, set[str]]:
+    return {
+        key: {part.text for part in parse_phrase(phrase) if part.is_variable}
+        for key, phrase in phrases.items()
     }
-    for language, words in load_layout_phrases().items():
-        found = {
-            key: {p.text for p in parse_phrase(t) if p.is_variable} for key, t in words.items()
-        }
-        assert found == expected, language
 
 
-def _english() -> dict[str, str]:
-    return load_layout_phrases()["en"]
+def test_the_surroundings_are_the_same_in_every_language() -> None:
+    expected = _list_variables(load_layout_phrases()["en"])
+    for language, phrases in load_layout_phrases().items():
+        assert _list_variables(phrases) == expected, language

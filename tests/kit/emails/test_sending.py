@@ -17,12 +17,13 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.delivery.notifications.service import mailing
-from app.kit import container, db, tenancy
+from app.kit import container, db
 from app.kit.emails import Emails
 from app.kit.emails.templates import TemplateError
 from app.kit.mail import Mailer
 from tests.factories import Org
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, get_body
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.waiting import wait_until
 
@@ -55,10 +56,8 @@ def enqueue(app: Flask, emails: Emails, **options: Any) -> str:
 
 
 def rows(app: Flask, message_id: str) -> list[dict[str, object]]:
-    with app.app_context(), tenancy.across_organizations(reason="a test looks at jobs"):
-        jobs = [dict(row) for row in db.session().execute(ROWS, {"id": message_id}).mappings()]
-        db.session().rollback()
-    return jobs
+    with transaction_across_organizations(app) as session:
+        return [dict(row) for row in session.execute(ROWS, {"id": message_id}).mappings()]
 
 
 def sendings(inbox: Inbox, message_id: str) -> list[EmailMessage]:
@@ -165,7 +164,7 @@ def test_a_missing_value_or_template_is_noticed_at_once(app: Flask, emails: Emai
 
 
 def test_emails_of_an_erased_organization_are_gone(app: Flask, org: Org, emails: Emails) -> None:
-    with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         message_id = add(emails, organization_id=org.id)
         session.execute(text("DELETE FROM organizations WHERE id = :id"), {"id": org.id})
     assert rows(app, message_id) == []
@@ -173,11 +172,7 @@ def test_emails_of_an_erased_organization_are_gone(app: Flask, org: Org, emails:
 
 def _set(app: Flask, message_id: str, change: str) -> None:
     sql = text(f"UPDATE jobs SET {change} WHERE args->>'message_id' = :id")
-    with (
-        app.app_context(),
-        tenancy.across_organizations(reason="a test turns the clock"),
-        db.transaction() as session,
-    ):
+    with transaction_across_organizations(app) as session:
         assert session.execute(sql, {"id": message_id}).rowcount == 1  # type: ignore[attr-defined]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.kit import db, events, tenancy
+from app.kit import events
 from app.kit.events import MAX_GROUP_SIZE
 from app.kit.jobs import runs
 from app.kit.jobs.claims import FAULTS_BEFORE_ISOLATION
@@ -42,7 +42,7 @@ def _handlers() -> Iterator[None]:
 
 
 def emit(org: Org, numbers: list[Any]) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         events.set_request_id("r-7")
         events.emit_many("test.grouped", [{"n": number} for number in numbers])
 

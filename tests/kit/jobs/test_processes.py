@@ -10,11 +10,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.jobs import processes
 from app.kit.jobs.processes import STOP_SECONDS, WakeUps
 from app.kit.jobs.queues import GROUPS, list_queues
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.processes import freeze, has_ended, send_signal
 from tests.factories.waiting import wait_until
 from tests.factories.work import drain, postpone_periodic_jobs
@@ -80,8 +81,7 @@ def quiet(app: Flask) -> Iterator[None]:
     """
     postpone_periodic_jobs(app, shortest=0)
     drain(app)
-    everything = tenancy.across_organizations(reason="a test puts off what others left")
-    with app.app_context(), everything, db.transaction() as session:
+    with transaction_across_organizations(app) as session:
         session.execute(text(_DROP_PERIODIC))
         for table, due in _WAITING.items():
             session.execute(text(_PUT_OFF.format(table=table, due=due)))
@@ -105,14 +105,12 @@ def _run_jobs(app: Flask, *groups: str) -> None:
     """Enqueue a job for each group, and wait until the jobs have run."""
     ids = [str(uuid7()) for _ in groups]
     queues = [list_queues(GROUPS[group])[0].name for group in groups]
-    everything = tenancy.across_organizations(reason="a test enqueues jobs")
-    with app.app_context(), everything, db.transaction() as session:
+    with transaction_across_organizations(app) as session:
         for id_, queue in zip(ids, queues, strict=True):
             session.execute(text(_JOB), {"id": id_, "queue": queue})
 
     def have_run() -> bool:
-        everything = tenancy.across_organizations(reason="a test reads jobs")
-        with app.app_context(), everything, db.transaction() as session:
+        with transaction_across_organizations(app) as session:
             unfinished = "SELECT count(*) FROM jobs WHERE id = ANY(CAST(:ids AS uuid[]))"
             return session.scalar(text(f"{unfinished} AND due_at IS NOT NULL"), {"ids": ids}) == 0
 

@@ -16,7 +16,7 @@ def _restart(org: Org, function: str, args: dict[str, Any]) -> None:
 
 def _request(org: Org, function: str, args: dict[str, Any]) -> None:
     """Enqueue the job or restart it, and commit."""
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         _restart(org, function, args)
 
 

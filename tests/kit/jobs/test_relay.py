@@ -10,7 +10,7 @@ from redis import Redis
 from rq import Queue as RqQueue
 from rq.serializers import JSONSerializer
 
-from app.kit import container, db, jobs, tenancy
+from app.kit import container, jobs
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import DueSource, Job
 from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
@@ -53,7 +53,7 @@ def _delete_jobs(org: Org) -> None:
 
 
 def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) -> None:
-    with app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         jobs.enqueue_many("test.relayed", [(org.id, {"n": n}) for n in range(QUEUED)])
     relay = Relay(app, lambda: connection)
     for _ in range(5):

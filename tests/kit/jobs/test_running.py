@@ -11,6 +11,7 @@ from app.kit import db, events, tenancy
 from app.kit.jobs import claims, handlers, runs
 from app.kit.jobs.handlers import Job, Retry
 from tests.factories import Org, claim_jobs_of, run_jobs_of
+from tests.factories.queueing import call_in_thread
 from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, make_due, rows, sql
 
 
@@ -50,7 +51,7 @@ def _handlers() -> Iterator[None]:
 
 
 def test_an_event_reaches_its_listener_once(org: Org, work: Callable[[], None]) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         events.set_request_id("r-1")
         event_id = events.emit("test.happened", {"n": 1})
     work()
@@ -128,9 +129,7 @@ def test_a_run_that_lost_its_lease_commits_nothing(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lose(job: Job) -> None:
-        thread = threading.Thread(target=_steal_lease, args=(org,))
-        thread.start()
-        thread.join()
+        call_in_thread(_steal_lease, org)
         events.emit("test.never", {})
 
     with declare_handler("test.lose", lose):
@@ -164,9 +163,7 @@ def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPa
                 taken_over.append(len(claim_jobs_of(org, "default")))
                 pause.wait(0.2)
 
-        thread = threading.Thread(target=look)
-        thread.start()
-        thread.join()
+        call_in_thread(look)
 
     with declare_handler("test.linger", linger):
         enqueue(org, "test.linger", {})

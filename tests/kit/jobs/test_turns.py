@@ -9,13 +9,14 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.kit import db, jobs, tenancy
+from app.kit import db, jobs
 from app.kit.jobs import claims, handlers, worker
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import Queue, QueueGroup, compute_quota, count_local_slots
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
+from tests.factories.orgs import transaction_across_organizations
 from tests.kit.jobs.workshop import declare_handler, sql
 from tests.plans.explaining import explaining
 
@@ -40,23 +41,21 @@ def queue(monkeypatch: pytest.MonkeyPatch, org: Org) -> Iterator[str]:
 
 
 def _fill(org: Org, function: str, count: int) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         jobs.enqueue_many(function, [(org.id, {"n": n}) for n in range(count)])
 
 
 def _claim(
     app: Flask, queue: str, after: UUID = claims.BEFORE_FIRST_ORGANIZATION, *, quota: int = 10
 ) -> list[ClaimedJob]:
-    everything = tenancy.across_organizations(reason="a test is a worker")
-    with app.app_context(), everything, db.transaction():
+    with transaction_across_organizations(app):
         return claims.claim(
             queue, last_served_key=after, quota=quota, batch_functions=[f"{queue}.batch"]
         )
 
 
 def _has_claimable_job(app: Flask, queue: str, *, quota: int) -> bool:
-    everything = tenancy.across_organizations(reason="a test is the relay")
-    with app.app_context(), everything, db.transaction():
+    with transaction_across_organizations(app):
         return claims.has_claimable_job(queue, quota=quota)
 
 
@@ -115,11 +114,7 @@ def test_a_claim_reads_no_more_rows_with_a_longer_backlog(
 
 def test_jobs_of_no_organization_take_a_turn_too(app: Flask, org: Org, queue: str) -> None:
     _fill(org, f"{queue}.one", 3)
-    with (
-        app.app_context(),
-        tenancy.across_organizations(reason="a test enqueues a job of nobody's"),
-        db.transaction(),
-    ):
+    with transaction_across_organizations(app):
         jobs.enqueue(f"{queue}.one", {}, organization_id=None)
     (first,) = _claim(app, queue)
     (second,) = _claim(app, queue, claims.get_fairness_key(first))

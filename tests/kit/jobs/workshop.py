@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from app.kit import db, jobs, tenancy
+from app.kit import jobs
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import Handler
 from tests.factories import Org
@@ -29,7 +29,7 @@ def declare_handler(name: str, function: Any, **declaration: Any) -> Iterator[Ha
 
 def enqueue(org: Org, function: str, args: dict[str, Any], **more: Any) -> None:
     """Enqueue a job of the organization, and commit."""
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         jobs.enqueue(function, args, organization_id=org.id, **more)
 
 

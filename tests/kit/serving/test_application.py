@@ -7,7 +7,7 @@ from flask import Flask
 
 from tests.factories import Org, make_org
 from tests.kit.serving.conftest import Answer, Client, Server, start_server
-from tests.kit.serving.test_refusals import check
+from tests.kit.serving.test_refusals import check, refuse
 
 ARTIFACTS = "/api/v1/artifacts"
 BODY = b'{"name": "a.txt", "text": "hello"}'
@@ -60,10 +60,8 @@ MALFORMED_BODIES = {
 @pytest.mark.parametrize("body", MALFORMED_BODIES.values(), ids=MALFORMED_BODIES.keys())
 def test_malformed_chunks_create_nothing(real_server: Server, tenant: Org, body: bytes) -> None:
     before = count_artifacts(tenant)
-    with real_server.connect() as client:
-        client.send(head(b"Transfer-Encoding: chunked", org=tenant) + body)
-        check(client.answer(), 400, "validation_error")
-        assert client.is_closed()
+    request_bytes = head(b"Transfer-Encoding: chunked", org=tenant) + body
+    refuse(real_server, request_bytes, 400, "validation_error")
     assert count_artifacts(tenant) == before
 
 
@@ -113,9 +111,7 @@ def test_a_client_that_resets_the_connection_creates_nothing(
 def test_the_server_refuses_with_the_envelope_and_closes(
     real_server: Server, request_bytes: bytes, status: int, code: str
 ) -> None:
-    with real_server.connect() as client:
-        check(client.send(request_bytes).answer(), status, code)
-        assert client.is_closed()
+    refuse(real_server, request_bytes, status, code)
 
 
 def says_what_it_does(client: Client, answer: Answer) -> None:

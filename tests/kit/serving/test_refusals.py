@@ -63,15 +63,21 @@ def check(answer: Answer, status: int, code: str) -> None:
     assert answer.headers["date"].endswith("GMT")
 
 
+def refuse(server: Server, request_bytes: bytes, status: int, code: str) -> Answer:
+    """Send a request, check that it is refused and the connection ends; return the answer."""
+    with server.connect() as client:
+        answer = client.send(request_bytes).answer()
+        check(answer, status, code)
+        assert client.is_closed()
+    return answer
+
+
 @pytest.mark.parametrize("request_bytes", MALFORMED.values(), ids=MALFORMED.keys())
 def test_malformed_requests_are_refused_and_the_connection_ends(
     server: Server, request_bytes: bytes
 ) -> None:
-    with server.connect() as client:
-        answer = client.send(request_bytes).answer()
-        check(answer, 400, "validation_error")
-        assert answer.json["error"]["field"] == "request"
-        assert client.is_closed()
+    answer = refuse(server, request_bytes, 400, "validation_error")
+    assert answer.json["error"]["field"] == "request"
 
 
 @pytest.mark.parametrize("request_bytes", MALFORMED.values(), ids=MALFORMED.keys())
@@ -102,12 +108,9 @@ def test_they_are_refused_too_when_they_come_in_single_bytes(
 def test_what_is_too_large_is_refused_early(
     server: Server, request_bytes: bytes, status: int, code: str
 ) -> None:
-    with server.connect() as client:
-        answer = client.send(request_bytes).answer()
-        check(answer, status, code)
-        if status == 413:
-            assert answer.json["error"]["details"] == {"limit": 4 * 1024 * 1024}
-        assert client.is_closed()
+    answer = refuse(server, request_bytes, status, code)
+    if status == 413:
+        assert answer.json["error"]["details"] == {"limit": 4 * 1024 * 1024}
 
 
 def test_an_expected_refusal_comes_instead_of_a_continuation(server: Server) -> None:
@@ -136,9 +139,7 @@ def test_a_request_that_ends_too_early_is_refused(server: Server, request_bytes:
     [b"GET /ec", POST + b"Content-Length: 10\r\n\r\nabc", CHUNKED + b"5\r\nabc"],
 )
 def test_a_request_that_comes_too_slowly_is_refused(server: Server, request_bytes: bytes) -> None:
-    with server.connect() as client:
-        check(client.send(request_bytes).answer(), 408, "request_timeout")
-        assert client.is_closed()
+    refuse(server, request_bytes, 408, "request_timeout")
 
 
 def test_a_connection_without_a_request_is_closed_without_an_answer(server: Server) -> None:

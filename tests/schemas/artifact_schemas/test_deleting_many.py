@@ -1,6 +1,5 @@
 """A schema is gone at once; a job removes it from its documents in batches."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from sqlalchemy import text
 from app.kit import bulk, db, tenancy
 from app.schemas.artifact_schemas.service import deleting, versions
 from tests.factories import Org, run_jobs_of
+from tests.factories.queueing import KilledError, build_killing_checkpoint
 from tests.factories.waiting import wait_until
 from tests.factories.workspace import Workspace
 
@@ -27,7 +27,7 @@ def schema_id(workspace: Workspace) -> UUID:
     return workspace.schema()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def artifact_ids(workspace: Workspace, schema_id: UUID) -> list[UUID]:
     return [workspace.artifact(schema_id) for _ in range(_NUMBER)]
 
@@ -45,9 +45,7 @@ def _delete(workspace: Workspace, schema_id: UUID) -> int:
     return int(workspace.org.api("admin").delete(f"/schemas/{schema_id}").status_code)
 
 
-def test_the_schema_is_gone_at_once(
-    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID]
-) -> None:
+def test_the_schema_is_gone_at_once(workspace: Workspace, schema_id: UUID) -> None:
     admin = workspace.org.api("admin")
     version_id = admin.get(f"/schemas/{schema_id}").json["data"]["current_version"]["id"]
     assert _delete(workspace, schema_id) == 204
@@ -75,9 +73,7 @@ def test_its_documents_have_no_schema_at_once(
     assert org.api("labeler").post("/artifacts/next", {}).json["data"] is None
 
 
-def test_new_documents_do_not_get_it(
-    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID]
-) -> None:
+def test_new_documents_do_not_get_it(workspace: Workspace, schema_id: UUID) -> None:
     admin, value = workspace.org.api("admin"), str(schema_id)
     body = {"name": "R", "conditions": {"all": []}, "action": {"schema_id": value}}
     rule = admin.post("/routing-rules", body).json["data"]
@@ -90,9 +86,7 @@ def test_new_documents_do_not_get_it(
 
 
 @pytest.mark.parametrize("name", ["artifact", "new artifact", "routing rule", "export"])
-def test_nothing_new_can_refer_to_it(
-    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID], name: str
-) -> None:
+def test_nothing_new_can_refer_to_it(workspace: Workspace, schema_id: UUID, name: str) -> None:
     _delete(workspace, schema_id)
     admin, value = workspace.org.api("admin"), str(schema_id)
     answer = {
@@ -125,7 +119,7 @@ def test_a_job_removes_it_from_its_documents(
 
 
 def test_the_deletion_waits_for_those_who_create_a_tag_set(
-    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID]
+    workspace: Workspace, schema_id: UUID
 ) -> None:
     """Otherwise, a tag set could be created for a deleted schema."""
     blocked = "SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY (pg_blocking_pids(pid))"
@@ -140,9 +134,7 @@ def test_the_deletion_waits_for_those_who_create_a_tag_set(
         assert deletion.result() == 204
 
 
-def test_the_audit_log_names_who_deleted_it(
-    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID]
-) -> None:
+def test_the_audit_log_names_who_deleted_it(workspace: Workspace, schema_id: UUID) -> None:
     _delete(workspace, schema_id)
     path = (
         f"/organizations/{workspace.org.slug}/audit-log?target_id={schema_id}&sort=-at&page_size=1"
@@ -152,33 +144,15 @@ def test_the_audit_log_names_who_deleted_it(
     assert entry["actor"]["id"] == str(workspace.org.users["admin"])
 
 
-class _KilledError(Exception):
-    pass
-
-
-def _kill_at(number: int) -> Callable[[], None]:
-    """Return a checkpoint that rolls back and raises an error at its call with this number."""
-    calls: list[None] = []
-
-    def checkpoint() -> None:
-        calls.append(None)
-        if len(calls) == number:
-            db.session().rollback()
-            raise _KilledError
-        db.session().commit()
-
-    return checkpoint
-
-
 @pytest.mark.parametrize("number", [1, 2, 4])
 def test_a_killed_job_is_completed_by_the_next_run(
-    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID], number: int
+    workspace: Workspace, schema_id: UUID, number: int
 ) -> None:
     _delete(workspace, schema_id)
     left = _count_attached(workspace, schema_id)
     organization = tenancy.organization(workspace.org.id)
-    with workspace.org.app.app_context(), organization, pytest.raises(_KilledError):
-        deleting.finish_deletion(schema_id, _kill_at(number))
+    with workspace.org.app.app_context(), organization, pytest.raises(KilledError):
+        deleting.finish_deletion(schema_id, build_killing_checkpoint(number))
     assert _count_attached(workspace, schema_id) == max(left - 2 * (number - 1), 0)
     assert workspace.org.api("admin").get(f"/schemas/{schema_id}").status_code == 404
     run_jobs_of(workspace.org, "bulk")

@@ -1,16 +1,13 @@
 """Assign, claim, reject and skip documents."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from tests.factories import Org
 from tests.factories.workspace import Workspace
 from tests.workflow.actions import get_data, reject
 
-ClaimNext = Callable[..., UUID | None]
 _INSERT_ARTIFACTS = """
 INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
     media_type, size_bytes, sha256, page_count, language, text_length, status, assignees,
@@ -28,20 +25,15 @@ def second(workspace: Workspace) -> UUID:
     return workspace.org.add_user("second", "labeler")
 
 
-@pytest.fixture
-def claim_next(org: Org) -> ClaimNext:
-    """Return a function that claims the next document and returns its id, or None."""
-
-    def claim(by: str = "labeler", **criteria: Any) -> UUID | None:
-        answer = org.api(by).post("/artifacts/next", json=criteria)
-        assert answer.status_code == 200, answer.json
-        artifact = answer.json["data"]
-        if artifact is None:
-            return None
-        assert artifact["claim"]["user_id"] == str(org.users[by])
-        return UUID(artifact["id"])
-
-    return claim
+def claim_next(workspace: Workspace, by: str = "labeler", **criteria: Any) -> UUID | None:
+    """Claim the next document, and return its id, or None if there is none."""
+    answer = workspace.org.api(by).post("/artifacts/next", json=criteria)
+    assert answer.status_code == 200, answer.json
+    artifact = answer.json["data"]
+    if artifact is None:
+        return None
+    assert artifact["claim"]["user_id"] == str(workspace.org.users[by])
+    return UUID(artifact["id"])
 
 
 def to(**assignee: Any) -> list[dict[str, Any]]:

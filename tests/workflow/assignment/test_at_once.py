@@ -19,7 +19,7 @@ from tests.factories.queueing import run_concurrently
 from tests.factories.sessions import terminate_backend
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, counts
-from tests.workflow.assignment.conftest import ClaimNext, assign, to
+from tests.workflow.assignment.conftest import assign, claim_next, to
 
 _PEOPLE = 12
 """As many as the application of the tests has connections for."""
@@ -43,24 +43,24 @@ def _run_for_each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, 
 
 
 def _claim_all(
-    claim_next: ClaimNext, by: str, work: Callable[[UUID, str], object] | None = None
+    workspace: Workspace, by: str, work: Callable[[UUID, str], object] | None = None
 ) -> list[UUID]:
     """All that somebody draws until nothing is left for them."""
     found = []
     # What others look at in the same instant is passed over: nothing there is asked for twice.
     for _ in range(2):
-        while (artifact_id := claim_next(by, skip_held=True)) is not None:
+        while (artifact_id := claim_next(workspace, by, skip_held=True)) is not None:
             found.append(artifact_id)
             if work is not None:
                 work(artifact_id, by)
     return found
 
 
-def test_every_document_is_drawn_once(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_every_document_is_drawn_once(workspace: Workspace) -> None:
     schemas = [workspace.schema(), workspace.schema()]
     made = {workspace.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
     claimed_ids_by_user = _run_for_each(
-        _add_labelers(workspace, _PEOPLE), lambda name: _claim_all(claim_next, name)
+        _add_labelers(workspace, _PEOPLE), lambda name: _claim_all(workspace, name)
     )
     taken = Counter(one for found in claimed_ids_by_user.values() for one in found)
     assert set(taken) == made
@@ -73,7 +73,7 @@ def test_every_document_is_drawn_once(workspace: Workspace, claim_next: ClaimNex
     }
 
 
-def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_documents_of_two_teams_stay_in_them(workspace: Workspace) -> None:
     org, schema = workspace.org, workspace.schema()
     people = _add_labelers(workspace, 8)
     halves = {"A": people[:4], "B": people[4:]}
@@ -81,16 +81,14 @@ def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: C
     for name, members in halves.items():
         assignees = to(team_id=create_team(org, *members))
         made[name] = {workspace.artifact(schema, assignees=assignees) for _ in range(20)}
-    claimed_ids_by_user = _run_for_each(people, lambda name: _claim_all(claim_next, name))
+    claimed_ids_by_user = _run_for_each(people, lambda name: _claim_all(workspace, name))
     for name, members in halves.items():
         taken = [one for member in members for one in claimed_ids_by_user[member]]
         assert len(taken) == len(made[name])
         assert set(taken) == made[name]
 
 
-def test_overlapping_documents_are_labeled_by_each_once(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_overlapping_documents_are_labeled_by_each_once(workspace: Workspace) -> None:
     schema = workspace.schema(labels_per_artifact=3)
     made = {workspace.artifact(schema) for _ in range(4)}
     people = _add_labelers(workspace, 3)
@@ -99,7 +97,7 @@ def test_overlapping_documents_are_labeled_by_each_once(
         found: list[UUID] = []
         # One labels a document at a time: what others have now comes back later.
         while len(found) < len(made):
-            found += _claim_all(claim_next, name, lambda one, by: workspace.submitted(one, by=by))
+            found += _claim_all(workspace, name, lambda one, by: workspace.submitted(one, by=by))
         return found
 
     claimed_ids_by_user = _run_for_each(people, label)
@@ -112,7 +110,7 @@ def test_overlapping_documents_are_labeled_by_each_once(
 
 
 def test_a_transaction_that_is_killed_gives_its_document_back(
-    workspace: Workspace, claim_next: ClaimNext, environ: dict[str, str]
+    workspace: Workspace, environ: dict[str, str]
 ) -> None:
     org, artifact = workspace.org, workspace.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
@@ -120,18 +118,18 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
         found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).artifact
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
-        assert _run_for_each(["admin"], claim_next) == {"admin": None}
+        assert _run_for_each(["admin"], lambda name: claim_next(workspace, name)) == {"admin": None}
         session = db.session()
         (pid,) = session.execute(text("SELECT pg_backend_pid()")).one()
         terminate_backend(environ["DATABASE_URL"], pid)
         with pytest.raises(DBAPIError):
             session.execute(text("SELECT 1"))
         session.rollback()
-    assert claim_next("admin") == artifact
+    assert claim_next(workspace, "admin") == artifact
 
 
 def test_whoever_draws_passes_over_all_that_others_change(
-    workspace: Workspace, claim_next: ClaimNext, environ: dict[str, str]
+    workspace: Workspace, environ: dict[str, str]
 ) -> None:
     schema = workspace.schema()
     urgent = [str(workspace.artifact(schema, priority=90)) for _ in range(_CHANGED)]
@@ -144,16 +142,12 @@ def test_whoever_draws_passes_over_all_that_others_change(
             (urgent,),
         )
         assert len(cursor.fetchall()) == _CHANGED
-        assert claim_next() == quiet
+        assert claim_next(workspace) == quiet
 
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_claiming_next_tries_again_if_others_change_all_candidates(
-    workspace: Workspace,
-    claim_next: ClaimNext,
-    environ: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    commits: bool,
+    workspace: Workspace, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, commits: bool
 ) -> None:
     artifact = str(workspace.artifact())
     original = next_artifact.claim_next
@@ -170,7 +164,7 @@ def test_claiming_next_tries_again_if_others_change_all_candidates(
             return results[-1]
 
         monkeypatch.setattr(next_artifact, "claim_next", claim_and_record)
-        found = claim_next()
+        found = claim_next(workspace)
     assert found == (UUID(artifact) if commits else None)
     assert [result.artifact is not None for result in results] == (
         [False, True] if commits else [False] * 3
@@ -206,9 +200,7 @@ def test_whoever_is_given_documents_labels_until_they_are_given(
         db.session().rollback()
 
 
-def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_documents_assigned_while_others_draw_go_to_one_or_the_other(workspace: Workspace) -> None:
     schema = workspace.schema()
     made = [str(workspace.artifact(schema)) for _ in range(40)]
     admin = str(workspace.org.users["admin"])
@@ -219,9 +211,9 @@ def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
                 answer = assign(workspace, one, by=name, user_ids=[admin])
                 assert answer.status_code == 200, answer.json
             return []
-        return _claim_all(claim_next, name)
+        return _claim_all(workspace, name)
 
     people = [*_add_labelers(workspace, 4), "reviewer"]
     claimed_ids_by_user = [one for found in _run_for_each(people, act).values() for one in found]
-    remaining_ids = _claim_all(claim_next, "admin")
+    remaining_ids = _claim_all(workspace, "admin")
     assert sorted(map(str, [*claimed_ids_by_user, *remaining_ids])) == sorted(made)

@@ -13,7 +13,7 @@ from tests.factories import Org
 from tests.factories.queueing import run_concurrently
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import ClaimNext, get_user_ids, insert_artifacts, to
+from tests.workflow.assignment.conftest import claim_next, get_user_ids, insert_artifacts, to
 
 Work = Callable[[], None]
 _ARTIFACT_COUNT = 600
@@ -196,9 +196,7 @@ def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> No
         assert rows == []
 
 
-def test_nobody_finds_the_pool_empty_while_all_is_assigned(
-    busy: Workspace, claim_next: ClaimNext
-) -> None:
+def test_nobody_finds_the_pool_empty_while_all_is_assigned(busy: Workspace) -> None:
     schema_id = busy.schema()
     insert_artifacts(busy, schema_id, _ARTIFACT_COUNT)
     team = create_team(busy.org, "labeler", "admin")
@@ -213,7 +211,7 @@ def test_nobody_finds_the_pool_empty_while_all_is_assigned(
     def label(name: str) -> list[UUID | None]:
         found = []
         while not done:
-            found.append(claim_next(name, skip_held=True))
+            found.append(claim_next(busy, name, skip_held=True))
         return found
 
     result, *drawn = run_concurrently(assign, lambda: label("labeler"), lambda: label("admin"))

@@ -10,7 +10,7 @@ from app.workflow.tag_sets import jobs
 from tests.factories.work import make_job, run_jobs_of
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.actions import submit
-from tests.workflow.assignment.conftest import ClaimNext, expire, reject_to, to
+from tests.workflow.assignment.conftest import claim_next, expire, reject_to, to
 
 CLAIM_MINUTES = 30
 pytestmark = pytest.mark.usefixtures("second")
@@ -33,63 +33,55 @@ def _assert_reserved(workspace: Workspace, artifact: UUID) -> None:
         assert answer.json["error"]["details"] == {"reserved": True}
 
 
-def test_a_begun_draft_keeps_its_document_when_the_claim_ends(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_a_begun_draft_keeps_its_document_when_the_claim_ends(workspace: Workspace) -> None:
     artifact, draft = _begin_draft(workspace)
-    assert claim_next("second") is None
+    assert claim_next(workspace, "second") is None
     _assert_reserved(workspace, artifact)
-    assert claim_next() == artifact
+    assert claim_next(workspace) == artifact
     sent = submit(workspace, draft)
     assert sent.status_code == 200, sent.json
 
 
-def test_an_empty_save_does_not_begin(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_an_empty_save_does_not_begin(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     workspace.save(workspace.draft(artifact), [])
     expire(workspace, artifact)
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "second") == artifact
 
 
-def test_an_empty_draft_does_not_take_what_another_has_begun(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_an_empty_draft_does_not_take_what_another_has_begun(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     workspace.draft(artifact)
     expire(workspace, artifact)
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "second") == artifact
     draft = workspace.saved(artifact, by="second")
     expire(workspace, artifact)
-    assert claim_next() is None
-    assert claim_next("second") == artifact
+    assert claim_next(workspace) is None
+    assert claim_next(workspace, "second") == artifact
     sent = submit(workspace, draft, by="second")
     assert sent.status_code == 200, sent.json
 
 
 @pytest.mark.parametrize("by", ["labeler", "admin"])
-def test_a_release_frees_it_even_without_a_claim(
-    workspace: Workspace, claim_next: ClaimNext, by: str
-) -> None:
+def test_a_release_frees_it_even_without_a_claim(workspace: Workspace, by: str) -> None:
     artifact, draft = _begin_draft(workspace)
     refused = workspace.org.api("second").post(f"/artifacts/{artifact}/release", json={})
     assert refused.status_code == 409, refused.json
     workspace.release(artifact, by=by)
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "second") == artifact
     assert workspace.org.api("labeler").get(f"/tag-sets/{draft['id']}").status_code == 200
 
 
-def test_discarding_and_submitting_free_it(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_discarding_and_submitting_free_it(workspace: Workspace) -> None:
     artifact, draft = _begin_draft(workspace)
     answer = workspace.org.api("labeler").delete(
         f"/tag-sets/{draft['id']}?revision={draft['revision']}"
     )
     assert answer.status_code == 204, answer.json
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "second") == artifact
 
 
-def test_a_draft_that_was_left_for_long_frees_it(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_a_draft_that_was_left_for_long_frees_it(workspace: Workspace) -> None:
     workspace.settings(draft_hours=2)
     artifact, draft = _begin_draft(workspace)
     (row,) = workspace.sql(
@@ -97,16 +89,16 @@ def test_a_draft_that_was_left_for_long_frees_it(
     )
     assert row.kept.total_seconds() == (2 * 60 + CLAIM_MINUTES) * 60
     _run_due(workspace)
-    assert claim_next("second") is None
+    assert claim_next(workspace, "second") is None
     workspace.sql("UPDATE tag_sets SET reserved_until = now() WHERE id = :id", id=draft["id"])
     _run_due(workspace)
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "second") == artifact
     # A save of the draft that stayed begins anew, once nobody else has the document.
     workspace.release(artifact, by="second")
     again = workspace.save(draft, [tag("number", "A-2")])
     assert again.status_code == 200, again.json
     expire(workspace, artifact)
-    assert claim_next("second") is None
+    assert claim_next(workspace, "second") is None
 
 
 def _run_due(workspace: Workspace) -> None:
@@ -117,30 +109,26 @@ def _run_due(workspace: Workspace) -> None:
     run_jobs_of(workspace.org, "bulk")
 
 
-def test_of_overlapping_documents_a_begun_draft_keeps_one_place(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_of_overlapping_documents_a_begun_draft_keeps_one_place(workspace: Workspace) -> None:
     workspace.org.add_user("third", "labeler")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.saved(artifact)
     expire(workspace, artifact)
     workspace.submitted(artifact, by="second")
-    assert claim_next("third") is None
-    assert claim_next() == artifact
+    assert claim_next(workspace, "third") is None
+    assert claim_next(workspace) == artifact
 
 
-def test_a_rejected_document_goes_to_others(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_a_rejected_document_goes_to_others(workspace: Workspace) -> None:
     schema = workspace.schema()
     rejected = workspace.artifact(schema, priority=90)
     reject_to(workspace, workspace.submitted(rejected), "pool")
     other = workspace.artifact(schema)
-    assert claim_next() == other
-    assert claim_next("second") == rejected
+    assert claim_next(workspace) == other
+    assert claim_next(workspace, "second") == rejected
 
 
-def test_a_rejected_document_is_not_given_to_its_labeler_again(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_a_rejected_document_is_not_given_to_its_labeler_again(workspace: Workspace) -> None:
     mine = to(user_id=workspace.org.users["labeler"])
     schema = workspace.schema()
     rejected = workspace.artifact(schema, priority=90, assignees=mine)
@@ -148,7 +136,7 @@ def test_a_rejected_document_is_not_given_to_its_labeler_again(
     answer = workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
     assert answer.json["data"]["succeeded"] == 1, answer.json
     other = workspace.artifact(schema)
-    assert [claim_next(skip_held=True) for _ in range(2)] == [other, None]
+    assert [claim_next(workspace, skip_held=True) for _ in range(2)] == [other, None]
     # By name they may have it all the same.
     claim = workspace.org.api("labeler").post(f"/artifacts/{rejected}/claim")
     assert claim.status_code == 200, claim.json

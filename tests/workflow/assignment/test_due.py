@@ -12,7 +12,7 @@ from app.workflow.assignment.queries import claims
 from app.workflow.review_queue.queries import items
 from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_TIME
 from tests.factories.workspace import Workspace
-from tests.workflow.assignment.conftest import ClaimNext, assign, get_user_ids, to
+from tests.workflow.assignment.conftest import assign, claim_next, get_user_ids, to
 
 
 def _create_backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
@@ -56,17 +56,15 @@ def _list_queue_ids(workspace: Workspace, query: str = "") -> list[str]:
     return [item["id"] for item in answer.json["data"]]
 
 
-def test_due_documents_come_before_a_backlog(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_due_documents_come_before_a_backlog(workspace: Workspace) -> None:
     schema = workspace.schema()
     backlog = _create_backlog(workspace, schema, priority=100)
     dated = _create_due_artifacts(workspace, schema, priority=0)
     wanted = [*dated, *backlog, None]
-    assert [claim_next(skip_held=True) for _ in wanted] == wanted
+    assert [claim_next(workspace, skip_held=True) for _ in wanted] == wanted
 
 
-def test_assigned_documents_go_by_the_same_rule(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_assigned_documents_go_by_the_same_rule(workspace: Workspace) -> None:
     schema = workspace.schema()
     mine = to(user_id=workspace.org.users["labeler"])
     backlog = _create_backlog(workspace, schema, assignees=mine, priority=100)
@@ -78,26 +76,25 @@ def test_assigned_documents_go_by_the_same_rule(
     )
     ids = [item["artifact"]["id"] for item in (*listed["data"], *rest.json["data"])]
     assert ids == [str(one) for one in wanted]
-    assert [claim_next(skip_held=True) for _ in range(len(wanted) + 1)] == [*wanted, None]
+    assert [claim_next(workspace, skip_held=True) for _ in wanted] == wanted
+    assert claim_next(workspace, skip_held=True) is None
 
 
-def test_equal_due_times_go_by_priority(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_equal_due_times_go_by_priority(workspace: Workspace) -> None:
     schema, due = workspace.schema(), datetime.now(UTC) + timedelta(hours=3)
     wanted = [workspace.artifact(schema, due_at=due, priority=one) for one in (10, 90, 50)]
     wanted = [wanted[1], wanted[2], wanted[0]]
-    assert [claim_next(skip_held=True) for _ in wanted] == wanted
+    assert [claim_next(workspace, skip_held=True) for _ in wanted] == wanted
 
 
-def test_what_is_due_later_goes_by_priority_and_age(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_what_is_due_later_goes_by_priority_and_age(workspace: Workspace) -> None:
     schema, now = workspace.schema(), datetime.now(UTC)
     older = workspace.artifact(schema, created_at=now - timedelta(days=2))
     due = workspace.artifact(
         schema, due_at=now + timedelta(days=3), created_at=now - timedelta(days=1)
     )
     urgent = workspace.artifact(schema, priority=51)
-    assert [claim_next(skip_held=True) for _ in range(3)] == [urgent, older, due]
+    assert [claim_next(workspace, skip_held=True) for _ in range(3)] == [urgent, older, due]
 
 
 def test_reviews_go_by_the_same_rule(workspace: Workspace) -> None:
@@ -112,9 +109,7 @@ def test_reviews_go_by_the_same_rule(workspace: Workspace) -> None:
     assert [answer.json["data"]["id"] for answer in next_responses] == wanted
 
 
-def test_documents_come_first_when_their_time_is_near(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_documents_come_first_when_their_time_is_near(workspace: Workspace) -> None:
     schema, later = workspace.schema(), datetime.now(UTC) + timedelta(days=3)
     mine = to(user_id=workspace.org.users["labeler"])
     first, second = (workspace.artifact(schema, priority=80) for _ in range(2))
@@ -130,7 +125,7 @@ def test_documents_come_first_when_their_time_is_near(
         _let_time_pass(workspace, "artifacts", one)
     _run_periodic_jobs(workspace)
     wanted = [own[1], own[0], free, first, second]
-    assert [claim_next(skip_held=True) for _ in range(4)] == wanted[:4]
+    assert [claim_next(workspace, skip_held=True) for _ in range(4)] == wanted[:4]
     workspace.release(free)
     after = workspace.sql("SELECT revision FROM artifacts WHERE id = :id", id=str(free))
     assert after[0].revision == before[0].revision
@@ -160,9 +155,7 @@ def _assign_review(workspace: Workspace, item_id: str, due_at: datetime) -> None
     assert answer.status_code == 200, answer.json
 
 
-def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_a_due_time_that_is_set_later_moves_documents_and_reviews(workspace: Workspace) -> None:
     schema, soon = workspace.schema(), datetime.now(UTC) + timedelta(hours=2)
     backlog = _submit_all(workspace, _create_backlog(workspace, schema))
     _assign_review(workspace, backlog[-1], soon)
@@ -171,12 +164,12 @@ def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
     path = f"/artifacts/{second}"
     body = {"due_at": soon.isoformat(), "revision": 1}
     assert workspace.org.api("admin").patch(path, json=body).status_code == 200
-    assert [claim_next(skip_held=True) for _ in range(2)] == [second, first]
+    assert [claim_next(workspace, skip_held=True) for _ in range(2)] == [second, first]
     body = {"due_at": None, "revision": 2}
     assert workspace.org.api("admin").patch(path, json=body).status_code == 200
     workspace.release(first)
     workspace.release(second)
-    assert claim_next() == first
+    assert claim_next(workspace) == first
 
 
 def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) -> None:
@@ -220,7 +213,7 @@ def test_ranks_of_reviews_are_the_order_of_documents(
 
 
 def test_documents_can_be_assigned_that_have_been_due_since_the_year_1(
-    workspace: Workspace, claim_next: ClaimNext
+    workspace: Workspace,
 ) -> None:
     # Clients in Go and .NET send this time if nobody has set another one.
     schema, reviewer = workspace.schema(), workspace.org.api("reviewer")
@@ -231,7 +224,7 @@ def test_documents_can_be_assigned_that_have_been_due_since_the_year_1(
     body = {"artifact_ids": [str(third), str(second), str(first)], "user_ids": labelers}
     answer = reviewer.post("/artifacts/bulk-assign", json={**body, "strategy": "round_robin"})
     assert answer.json["data"]["succeeded"] == 3, answer.json
-    assert [claim_next(skip_held=True) for _ in range(3)] == [first, third, None]
+    assert [claim_next(workspace, skip_held=True) for _ in range(3)] == [first, third, None]
     answer = assign(workspace, second, user_ids=labelers[:1])
     assert answer.status_code == 200, answer.json
-    assert claim_next(skip_held=True) == second
+    assert claim_next(workspace, skip_held=True) == second

@@ -11,8 +11,8 @@ from tests.factories.workspace import Workspace, tag
 from tests.intake.conftest import Imports
 from tests.workflow.actions import publish
 from tests.workflow.assignment.conftest import (
-    ClaimNext,
     assign,
+    claim_next,
     get_assignees,
     get_user_ids,
     reject_to,
@@ -27,9 +27,7 @@ def others(workspace: Workspace) -> None:
         workspace.org.add_user(name, "labeler")
 
 
-def test_who_has_submitted_is_named_no_more_while_others_are_wanted(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_who_has_submitted_is_named_no_more_while_others_are_wanted(workspace: Workspace) -> None:
     schema = workspace.schema(labels_per_artifact=3)
     second = to(user_id=workspace.org.users["second"])
     artifact = workspace.artifact(
@@ -37,11 +35,11 @@ def test_who_has_submitted_is_named_no_more_while_others_are_wanted(
     )
     workspace.submitted(artifact)
     assert get_assignees(workspace, artifact) == second
-    assert claim_next("third") is None
+    assert claim_next(workspace, "third") is None
     workspace.submitted(artifact, by="second")
     assert get_assignees(workspace, artifact) == []
-    assert claim_next() is claim_next("second") is None
-    assert claim_next("third") == artifact
+    assert claim_next(workspace) is claim_next(workspace, "second") is None
+    assert claim_next(workspace, "third") == artifact
     workspace.submitted(artifact, by="third")
     assert workspace.artifact_row(artifact).status == "in_review"
 
@@ -53,32 +51,28 @@ def test_who_has_submitted_the_last_stays_named(workspace: Workspace) -> None:
     assert get_assignees(workspace, artifact) == mine
 
 
-def test_a_team_that_has_done_its_part_is_named_no_more(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_a_team_that_has_done_its_part_is_named_no_more(workspace: Workspace) -> None:
     team = create_team(workspace.org, "labeler", "second", "viewer")
     schema = workspace.schema(labels_per_artifact=3)
     artifact = workspace.artifact(schema, assignees=to(team_id=team))
     workspace.submitted(artifact)
     assert get_assignees(workspace, artifact) == to(team_id=team)
-    assert claim_next("third") is None
+    assert claim_next(workspace, "third") is None
     workspace.submitted(artifact, by="second")
     assert get_assignees(workspace, artifact) == []
-    assert claim_next("third") == artifact
+    assert claim_next(workspace, "third") == artifact
 
 
-def test_a_team_that_has_skipped_it_is_named_no_more(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_a_team_that_has_skipped_it_is_named_no_more(workspace: Workspace) -> None:
     team = create_team(workspace.org, "labeler", "second")
     artifact = workspace.artifact(assignees=to(team_id=team))
-    assert claim_next() == artifact
+    assert claim_next(workspace) == artifact
     skip(workspace, artifact)
-    assert claim_next("third") is None
+    assert claim_next(workspace, "third") is None
     reject_to(workspace, workspace.submitted(artifact, by="second"), "pool")
     assert get_assignees(workspace, artifact) == []
-    assert claim_next() is claim_next("second") is None
-    assert claim_next("third") == artifact
+    assert claim_next(workspace) is claim_next(workspace, "second") is None
+    assert claim_next(workspace, "third") == artifact
 
 
 def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> None:
@@ -94,13 +88,13 @@ def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> Non
     assert get_assignees(workspace, artifact) == []
 
 
-def test_when_more_are_wanted_others_get_it(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_when_more_are_wanted_others_get_it(workspace: Workspace) -> None:
     schema = workspace.schema()
     artifact = workspace.artifact(schema, assignees=to(user_id=workspace.org.users["labeler"]))
     workspace.submitted(artifact)
     publish(workspace, schema, labels_per_artifact=2)
     assert get_assignees(workspace, artifact) == []
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "second") == artifact
 
 
 @pytest.fixture
@@ -114,31 +108,25 @@ def imported(workspace: Workspace) -> UUID:
     return UUID(item["artifact_id"])
 
 
-def test_an_imported_tag_set_unassigns_no_team(
-    workspace: Workspace, claim_next: ClaimNext, imported: UUID
-) -> None:
+def test_an_imported_tag_set_unassigns_no_team(workspace: Workspace, imported: UUID) -> None:
     team = create_team(workspace.org, "labeler", "second")
     assert assign(workspace, imported, team_id=team).status_code == 200
     workspace.submitted(imported)
     assert get_assignees(workspace, imported) == to(team_id=team)
-    assert claim_next("third") is None
-    assert claim_next("second") == imported
+    assert claim_next(workspace, "third") is None
+    assert claim_next(workspace, "second") == imported
 
 
-def test_an_imported_tag_set_unassigns_no_user(
-    workspace: Workspace, claim_next: ClaimNext, imported: UUID
-) -> None:
+def test_an_imported_tag_set_unassigns_no_user(workspace: Workspace, imported: UUID) -> None:
     both = get_user_ids(workspace, "labeler", "second")
     assert assign(workspace, imported, user_ids=both).status_code == 200
     workspace.submitted(imported)
     assert get_assignees(workspace, imported) == to(user_id=both[1])
-    assert claim_next("third") is None
-    assert claim_next("second") == imported
+    assert claim_next(workspace, "third") is None
+    assert claim_next(workspace, "second") == imported
 
 
-def test_only_those_who_have_not_labeled_it_are_assigned(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_only_those_who_have_not_labeled_it_are_assigned(workspace: Workspace) -> None:
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.submitted(artifact)
     me, second = get_user_ids(workspace, "labeler", "second")
@@ -149,25 +137,23 @@ def test_only_those_who_have_not_labeled_it_are_assigned(
     assert answer.json["data"]["assignees"] == to(user_id=second)
     (event,) = workspace.events("artifacts.assigned")
     assert (event["user_ids"], event["counts"]) == ([second], {second: 1})
-    assert claim_next("third") is None
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "third") is None
+    assert claim_next(workspace, "second") == artifact
 
 
-def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace) -> None:
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     sent = workspace.submitted(artifact)
     path = f"/artifacts/{artifact}/claim"
     refused = workspace.org.api("labeler").post(path)
     assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "second") == artifact
     workspace.release(artifact, by="second")
     reject_to(workspace, sent, "labeler")
     assert workspace.org.api("labeler").post(path).status_code == 200
 
 
-def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(workspace: Workspace) -> None:
     team = create_team(workspace.org, "labeler", "viewer")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.submitted(artifact)
@@ -175,8 +161,8 @@ def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
     add_members(workspace.org, {"id": team}, "second")
     assert assign(workspace, artifact, team_id=team).status_code == 200
-    assert claim_next("third") is None
-    assert claim_next("second") == artifact
+    assert claim_next(workspace, "third") is None
+    assert claim_next(workspace, "second") == artifact
 
 
 def test_who_labels_a_document_in_review_may_be_named(workspace: Workspace) -> None:
@@ -196,7 +182,7 @@ def _distribute(workspace: Workspace, *artifacts: UUID, users: list[str], strate
 
 @pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
 def test_each_strategy_passes_over_those_who_have_labeled_it(
-    workspace: Workspace, claim_next: ClaimNext, strategy: str
+    workspace: Workspace, strategy: str
 ) -> None:
     schema = workspace.schema(labels_per_artifact=2)
     labeled = [workspace.artifact(schema) for _ in range(2)]
@@ -210,13 +196,13 @@ def test_each_strategy_passes_over_those_who_have_labeled_it(
     assert get_assignees(workspace, fresh) == to(user_id=me)
     codes = _distribute(workspace, *labeled, fresh, users=[me], strategy=strategy)
     assert codes == ["conflict", "conflict", None]
-    assert claim_next("third") is None
-    assert claim_next("second") in labeled
+    assert claim_next(workspace, "third") is None
+    assert claim_next(workspace, "second") in labeled
 
 
 @pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
 def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
-    workspace: Workspace, claim_next: ClaimNext, strategy: str
+    workspace: Workspace, strategy: str
 ) -> None:
     artifact = workspace.artifact()
     reject_to(workspace, workspace.submitted(artifact), "pool")
@@ -226,4 +212,4 @@ def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
     assert get_assignees(workspace, artifact) == to(user_id=second)
     # A reviewer who names the labeler has decided.
     assert _distribute(workspace, artifact, users=[me], strategy="everyone") == [None]
-    assert claim_next() == artifact
+    assert claim_next(workspace) == artifact

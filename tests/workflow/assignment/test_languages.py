@@ -9,7 +9,7 @@ from tests.factories.statements import Call, record_prepared
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace
 from tests.plans.explaining import Explained, explain_prepared
-from tests.workflow.assignment.conftest import ClaimNext, insert_artifacts, to
+from tests.workflow.assignment.conftest import claim_next, insert_artifacts, to
 
 _DOCUMENTS = 500
 
@@ -34,15 +34,13 @@ def _count_rows(plan: Explained, table: str) -> int:
     return sum(rows for name, rows in plan.rows_by_index.items() if table in name)
 
 
-def test_documents_in_other_languages_are_not_read(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_documents_in_other_languages_are_not_read(workspace: Workspace) -> None:
     schema = workspace.schema()
     insert_artifacts(workspace, schema, _DOCUMENTS)
     polish = workspace.artifact(schema, language="pl")
     with record_prepared() as calls:
-        assert claim_next(language="uk") is None
-        assert claim_next(language="pl") == polish
+        assert claim_next(workspace, language="uk") is None
+        assert claim_next(workspace, language="pl") == polish
     plans = _explain(workspace, calls)
     assert len(plans) == 3  # two statements that find nothing, and one that claims
     for plan in plans:
@@ -50,10 +48,10 @@ def test_documents_in_other_languages_are_not_read(
         assert rows < _DOCUMENTS / 10, (plan.rows_by_index, plan.statement)
 
 
-def test_the_documents_of_a_team_are_read_once(workspace: Workspace, claim_next: ClaimNext) -> None:
+def test_the_documents_of_a_team_are_read_once(workspace: Workspace) -> None:
     assignees = json.dumps(to(team_id=create_team(workspace.org, "labeler")))
     insert_artifacts(workspace, workspace.schema(), _DOCUMENTS, assignees=assignees)
     with record_prepared() as calls:
-        assert claim_next(language="uk") is None
+        assert claim_next(workspace, language="uk") is None
     rows = [_count_rows(plan, "artifact_assignees") for plan in _explain(workspace, calls)]
     assert [number >= _DOCUMENTS for number in rows] == [True, False], rows

@@ -12,8 +12,8 @@ from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.actions import reject
 from tests.workflow.assignment.conftest import (
-    ClaimNext,
     assign,
+    claim_next,
     get_assignees,
     get_reserved_for,
     get_user_ids,
@@ -34,20 +34,20 @@ def _leave(workspace: Workspace, name: str, role: str | None) -> None:
 
 @_HOWS
 def test_what_was_sent_back_to_them_is_free_for_others(
-    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None], role: str | None
+    workspace: Workspace, work: Callable[[], None], role: str | None
 ) -> None:
     sent = workspace.submitted()
     assert reject(workspace, sent).status_code == 200
     workspace.release(sent["artifact_id"])
-    assert claim_next("second") is None
+    assert claim_next(workspace, "second") is None
     _leave(workspace, "labeler", role)
     work()
     assert get_reserved_for(workspace, sent["artifact_id"]) == []
-    assert str(claim_next("second")) == sent["artifact_id"]
+    assert str(claim_next(workspace, "second")) == sent["artifact_id"]
 
 
 def test_who_labels_on_in_another_role_keeps_it(
-    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
+    workspace: Workspace, work: Callable[[], None]
 ) -> None:
     sent = workspace.submitted()
     assert reject(workspace, sent).status_code == 200
@@ -56,11 +56,11 @@ def test_who_labels_on_in_another_role_keeps_it(
     assert get_reserved_for(workspace, sent["artifact_id"]) == [workspace.org.users["labeler"]]
     row = workspace.artifact_row(sent["artifact_id"])
     assert row.claim_user_id == workspace.org.users["labeler"]
-    assert claim_next("second") is None
+    assert claim_next(workspace, "second") is None
 
 
 def test_who_becomes_a_viewer_holds_and_is_assigned_nothing(
-    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
+    workspace: Workspace, work: Callable[[], None]
 ) -> None:
     schema_id = workspace.schema()
     claimed, assigned = workspace.artifact(schema_id), workspace.artifact(schema_id)
@@ -76,7 +76,7 @@ def test_who_becomes_a_viewer_holds_and_is_assigned_nothing(
 
 @_HOWS
 def test_an_admin_who_saves_their_draft_keeps_nothing_for_them(
-    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None], role: str | None
+    workspace: Workspace, work: Callable[[], None], role: str | None
 ) -> None:
     saved = workspace.saved()
     _leave(workspace, "labeler", role)
@@ -84,19 +84,17 @@ def test_an_admin_who_saves_their_draft_keeps_nothing_for_them(
     assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
     assert workspace.artifact_row(saved["artifact_id"]).claim_user_id is None
     assert get_reserved_for(workspace, saved["artifact_id"]) == []
-    assert str(claim_next("second")) == saved["artifact_id"]
+    assert str(claim_next(workspace, "second")) == saved["artifact_id"]
 
 
-def test_an_admin_who_saves_the_draft_of_a_labeler_renews_their_claim(
-    workspace: Workspace, claim_next: ClaimNext
-) -> None:
+def test_an_admin_who_saves_the_draft_of_a_labeler_renews_their_claim(workspace: Workspace) -> None:
     saved = workspace.saved()
     workspace.release(saved["artifact_id"])
     assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
     labeler = workspace.org.users["labeler"]
     assert workspace.artifact_row(saved["artifact_id"]).claim_user_id == labeler
     assert get_reserved_for(workspace, saved["artifact_id"]) == [labeler]
-    assert claim_next("admin") is None
+    assert claim_next(workspace, "admin") is None
 
 
 @_HOWS
@@ -116,7 +114,7 @@ def test_nothing_is_sent_back_to_who_does_not_label_any_more(
 
 
 def test_a_disabled_account_holds_and_is_assigned_nothing(
-    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
+    workspace: Workspace, work: Callable[[], None]
 ) -> None:
     labeler = str(workspace.org.users["labeler"])
     schema_id = workspace.schema()

@@ -240,9 +240,7 @@ def _return(workspace: Workspace, team: str) -> None:
         unassigning.unassign_team(UUID(team), db.checkpoint, reason="team_left")
 
 
-def test_a_thousand_reviews_are_returned_in_few_statements(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_thousand_reviews_are_returned_in_few_statements(workspace: Workspace) -> None:
     sent = []
     for count in (3, 300):
         team = str(make_team(workspace.org, f"Team {count}")["id"])

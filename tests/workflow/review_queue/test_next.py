@@ -169,9 +169,7 @@ def test_garbled_wishes_are_refused(workspace: Workspace, body: dict[str, Any]) 
     assert answer.json["error"]["field"].startswith(next(iter(body)))
 
 
-def test_a_head_full_of_what_one_may_not_have_hides_nothing(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_head_full_of_what_one_may_not_have_hides_nothing(workspace: Workspace) -> None:
     """More of one's own than the head is long, before an item of each other labeler."""
     from app.workflow.review_queue.queries import next_item  # noqa: PLC0415
 

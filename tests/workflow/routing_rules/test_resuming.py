@@ -1,6 +1,5 @@
 """Applying the rules to all unassigned documents: once each, whatever interrupts the job."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
@@ -100,9 +99,7 @@ def test_a_request_while_the_job_runs_starts_it_over(
     assert [tuple(row) for row in _jobs(router)] == [("completed", 0)]
 
 
-def test_documents_that_come_in_later_are_not_part_of_it(
-    router: Router, work: Callable[[], None]
-) -> None:
+def test_documents_that_come_in_later_are_not_part_of_it(router: Router) -> None:
     router.rule(priority=90)
     before = router.workspace.artifact()
     with router.workspace.transaction():

@@ -212,7 +212,7 @@ def test_what_comes_in_twice_at_once_is_routed_once(router: Router) -> None:
 
 
 def test_a_rule_edited_meanwhile_holds_for_the_next_batch(
-    router: Router, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
+    router: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(routing, "BATCH", 5)
     rule = router.rule(priority=10)

@@ -22,9 +22,13 @@ from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
-from app.documents.artifacts.models.documents import Artifact
+from app.documents.artifacts.models.documents import (
+    ARTIFACT_COLUMNS,
+    HAS_TEXT_LAYER,
+    Artifact,
+    ArtifactRow,
+)
 from app.documents.artifacts.models.people import ArtifactAssignee
-from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, HAS_TEXT_LAYER, ArtifactRow
 from app.kit import db, tenancy
 from app.kit.id_conditions import build_id_condition
 from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate

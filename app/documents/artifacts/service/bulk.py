@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import ArchivedPayload, DeletedPayload
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.queries import reading as queries
 from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.service import files, words

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import ReprocessedPayload
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.queries import searching
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.service import ports

@@ -7,7 +7,7 @@ import orjson
 
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import UpdatedPayload
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.service import ports
 from app.documents.artifacts.service.reading import get, lock

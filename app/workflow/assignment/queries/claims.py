@@ -17,8 +17,7 @@ from sqlalchemy import (
     update,
 )
 
-from app.documents.artifacts.models.documents import Artifact
-from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, ArtifactRow
+from app.documents.artifacts.models.documents import ARTIFACT_COLUMNS, Artifact, ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
 from app.kit import db
 from app.kit.permissions import Role

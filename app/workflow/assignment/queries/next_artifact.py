@@ -13,8 +13,12 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Label
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
-from app.documents.artifacts.models.documents import URGENCY, URGENT_AT
-from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, ArtifactRow
+from app.documents.artifacts.models.documents import (
+    ARTIFACT_COLUMNS,
+    URGENCY,
+    URGENT_AT,
+    ArtifactRow,
+)
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable

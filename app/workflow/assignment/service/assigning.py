@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.service import bulk as artifact_bulk
 from app.documents.artifacts.service import reading
 from app.kit import bulk, errors, events

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.service import reading as artifacts
 from app.documents.artifacts.statuses import CLAIMABLE
 from app.identity.organizations import service as organizations

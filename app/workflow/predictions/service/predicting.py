@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.service import reading, texts, updating
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines.extraction.model import MIN_EXAMPLES, Document

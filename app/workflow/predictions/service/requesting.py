@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.service import reading, updating
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, jobs, plan_limits, tenancy

@@ -241,34 +241,23 @@ def test_fields_are_read_in_one_pass_each_with_its_level() -> None:
     assert measure(both["total"], metric) == measure(alone, metric)
 
 
+def _money(amount: str, currency: str = "EUR") -> dict[str, str]:
+    return {"amount": amount, "currency": currency}
+
+
 @pytest.mark.parametrize(
     ("field_type", "a", "b", "same"),
     [
         ("text", "  ACME\u00a0 GmbH ", "acme gmbh", True),
         ("text", "\ufb01nal", "final", True),
         ("text", "acme", "acne", False),
-        (
-            "money",
-            {"amount": "1.50", "currency": "EUR"},
-            {"amount": "1.5", "currency": "EUR"},
-            True,
-        ),
-        (
-            "money",
-            {"amount": "1.50", "currency": "EUR"},
-            {"amount": "1.5", "currency": "USD"},
-            False,
-        ),
+        ("money", _money("1.50"), _money("1.5"), True),
+        ("money", _money("1.50"), _money("1.5", "USD"), False),
         ("number", "0.30", 0.3, True),
         ("number", 1, True, False),
         ("number", "0E+3", 0, True),
         ("integer", "1" * 49 + "2", "1" * 49 + "3", False),
-        (
-            "money",
-            {"amount": "1" * 30 + ".20", "currency": "EUR"},
-            {"amount": "1" * 30 + ".30", "currency": "EUR"},
-            False,
-        ),
+        ("money", _money("1" * 30 + ".20"), _money("1" * 30 + ".30"), False),
         ("choice", "A", "a", False),
         ("date", "2026-01-01", "2026-01-02", False),
         ("text", ["b", "A"], ["a", "B"], True),

@@ -4,7 +4,7 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
@@ -24,7 +24,7 @@ from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.saml import Forge, certificate, key, metadata
-from tests.identity.sso.conftest import HOST, run_provider
+from tests.identity.sso.conftest import HOST, put, run_provider
 
 _ACTION = re.compile(r'<form[^>]*action="([^"]*)"')
 _INPUT = re.compile(r'<input[^>]*name="(\w+)"[^>]*value="([^"]*)"')
@@ -91,18 +91,9 @@ def person(**members: Any) -> dict[str, Any]:
     return {**user, **members}
 
 
-Configure = Callable[..., TestResponse]
-
-
-@pytest.fixture
-def configure() -> Configure:
-    """Return a function that configures SAML for an organization; `saml` are its settings."""
-
-    def act(org: Org, saml: dict[str, Any], **members: Any) -> TestResponse:
-        body = {"kind": "saml", "saml": saml, **members}
-        return org.api("admin").post(f"/organizations/{org.slug}/sso", json=body)
-
-    return act
+def configure(org: Org, saml: dict[str, Any], **members: Any) -> TestResponse:
+    """Configure SAML for an organization, and return the response; `saml` are the settings."""
+    return put(org, {"kind": "saml", "saml": saml, **members})
 
 
 def parse_request(url: str) -> tuple[etree._Element, str]:
@@ -139,23 +130,17 @@ class Forger:
 
 
 @pytest.fixture
-def forger(org: Org, configure: Configure) -> Forger:
+def forger(org: Org) -> Forger:
     """Return a provider that tests control, and configure `org` to trust it."""
     answer = configure(org, {"metadata_xml": metadata().decode()})
     assert answer.status_code == 200, answer.json
     return Forger(org)
 
 
-CountRows = Callable[[Org], dict[str, int]]
 TABLES = ("sso_assertions", "sso_codes", "sso_identities", "memberships")
 
 
-@pytest.fixture
-def count_rows() -> CountRows:
-    """Return a function that counts an organization's rows in the tables that a sign-in writes."""
-
-    def count(org: Org) -> dict[str, int]:
-        sql = "SELECT count(*) AS n FROM {} WHERE organization_id = :org"
-        return {table: run_sql(org, sql.format(table))[0].n for table in TABLES}
-
-    return count
+def count_rows(org: Org) -> dict[str, int]:
+    """Count an organization's rows in the tables that a sign-in writes."""
+    sql = "SELECT count(*) AS n FROM {} WHERE organization_id = :org"
+    return {table: run_sql(org, sql.format(table))[0].n for table in TABLES}

@@ -1,6 +1,6 @@
 """SAML metadata in the configuration: sent or fetched, and checked again every hour."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -11,8 +11,8 @@ from app.identity.sso.fetching import MAX_BYTES
 from tests.factories import Org
 from tests.factories.saml import certificate, metadata
 from tests.factories.servers import serve_http
-from tests.identity.sso.conftest import HOST, Browser, enqueue_check
-from tests.identity.sso.saml.conftest import Configure, Forger
+from tests.identity.sso.conftest import HOST, Browser, run_check
+from tests.identity.sso.saml.conftest import Forger, configure
 
 EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 
@@ -58,7 +58,7 @@ def get_error_message(answer: Any, field_name: str) -> str:
     return message
 
 
-def test_the_configuration_is_returned(org: Org, configure: Configure) -> None:
+def test_the_configuration_is_returned(org: Org) -> None:
     text = metadata().decode()
     answer = configure(org, {"metadata_xml": text, "name_id_format": EMAIL})
     assert answer.status_code == 200, answer.json
@@ -95,9 +95,7 @@ def test_the_configuration_is_returned(org: Org, configure: Configure) -> None:
         ),
     ],
 )
-def test_the_invalid_member_is_named(
-    org: Org, configure: Configure, saml: dict[str, Any], member: str
-) -> None:
+def test_the_invalid_member_is_named(org: Org, saml: dict[str, Any], member: str) -> None:
     get_error_message(configure(org, saml), f"saml.{member}")
     assert org.api("admin").get(f"/organizations/{org.slug}/sso").status_code == 404
 
@@ -113,7 +111,7 @@ def test_the_invalid_member_is_named(
     ],
 )
 def test_fetched_metadata_is_limited(
-    org: Org, site: Site, configure: Configure, members: dict[str, Any], reason: str
+    org: Org, site: Site, members: dict[str, Any], reason: str
 ) -> None:
     for name, value in members.items():
         setattr(site, name, value)
@@ -123,17 +121,6 @@ def test_fetched_metadata_is_limited(
     assert site.asked == 1
 
 
-@pytest.fixture
-def run_check(org: Org, work: Callable[[], None]) -> Callable[[], None]:
-    """Run the hourly job."""
-
-    def act() -> None:
-        enqueue_check(org)
-        work()
-
-    return act
-
-
 def _sign_in_with_key(org: Org, browser: Browser, key_name: str) -> int:
     forger = Forger(org)
     forge, relay_state = forger.build_forge(browser.start(org))
@@ -141,16 +128,14 @@ def _sign_in_with_key(org: Org, browser: Browser, key_name: str) -> int:
     return browser.post_form(org, forger.form(root, relay_state)).status_code
 
 
-def test_keys_are_fetched_again(
-    org: Org, site: Site, configure: Configure, browser: Browser, run_check: Callable[[], None]
-) -> None:
+def test_keys_are_fetched_again(org: Org, site: Site, browser: Browser) -> None:
     assert configure(org, {"metadata_url": site.url}).status_code == 200
     assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
     site.body = metadata(certificate("rsa"), certificate("other"))
-    run_check()
+    run_check(org)
     assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 200]
     site.body = metadata(certificate("other"))
-    run_check()
+    run_check(org)
     assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [401, 200]
 
 
@@ -164,22 +149,17 @@ def test_keys_are_fetched_again(
     ids=["down", "garbage", "another-provider"],
 )
 def test_a_failing_or_different_provider_changes_nothing(
-    org: Org,
-    site: Site,
-    configure: Configure,
-    browser: Browser,
-    run_check: Callable[[], None],
-    members: dict[str, Any],
+    org: Org, site: Site, browser: Browser, members: dict[str, Any]
 ) -> None:
     assert configure(org, {"metadata_url": site.url}).status_code == 200
     for name, value in members.items():
         setattr(site, name, value)
-    run_check()
+    run_check(org)
     assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
 
 
 def test_keys_of_another_organization_are_not_trusted(
-    org: Org, other_org: Org, configure: Configure, browser: Browser
+    org: Org, other_org: Org, browser: Browser
 ) -> None:
     """Two organizations configured providers of the same name; each trusts only its own keys."""
     for organization, key in ((org, "rsa"), (other_org, "other")):

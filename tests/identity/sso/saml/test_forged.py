@@ -14,7 +14,7 @@ from app.identity.sso import cookies
 from tests.factories.queueing import run_concurrently
 from tests.factories.saml import Forge, assertion, copy_element, find
 from tests.identity.sso.conftest import HOST, Browser
-from tests.identity.sso.saml.conftest import CountRows, Forger, Form
+from tests.identity.sso.saml.conftest import Forger, Form, count_rows
 from tests.identity.sso.saml.test_wrapping import EVERY, EVIL, Attack, _name
 
 
@@ -25,9 +25,7 @@ def get_error_message(answer: TestResponse) -> str:
     return message
 
 
-def test_a_matching_response_is_accepted(
-    forger: Forger, browser: Browser, count_rows: CountRows
-) -> None:
+def test_a_matching_response_is_accepted(forger: Forger, browser: Browser) -> None:
     before = count_rows(forger.org)
     forge, relay_state = forger.build_forge(browser.start(forger.org))
     arrived = browser.post_form(forger.org, forger.form(forge.make(), relay_state))
@@ -52,7 +50,7 @@ def _for_both(forger: Forger, browser: Browser) -> list[Form]:
     return [*forms, forger.form(root, second_state)]
 
 
-def test_an_assertion_is_used_once(forger: Forger, browser: Browser, count_rows: CountRows) -> None:
+def test_an_assertion_is_used_once(forger: Forger, browser: Browser) -> None:
     first, second = _for_both(forger, browser)
     assert browser.post_form(forger.org, first).status_code == 200
     before = count_rows(forger.org)
@@ -62,17 +60,8 @@ def test_an_assertion_is_used_once(forger: Forger, browser: Browser, count_rows:
 
 def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browser: Browser) -> None:
     forms = _for_both(forger, browser)
-    cookie = browser.service.get_cookie("sso")
-    assert cookie is not None
-
-    browsers = [Browser(forger.org.app) for _ in forms]
-    for each in browsers:
-        each.service.set_cookie("sso", cookie.value)
-    calls = [
-        partial(each.post_form, forger.org, form)
-        for each, form in zip(browsers, forms, strict=True)
-    ]
-    assert sorted(answer.status_code for answer in run_concurrently(*calls)) == [200, 401]
+    posts = [partial(browser.copy().post_form, forger.org, form) for form in forms]
+    assert sorted(answer.status_code for answer in run_concurrently(*posts)) == [200, 401]
 
 
 def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser) -> None:
@@ -86,11 +75,7 @@ def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser)
 
 @pytest.mark.parametrize(("attack", "sign"), EVERY, ids=_name)
 def test_wrapped_signatures_are_refused(
-    attack: Attack,
-    sign: tuple[str, ...],
-    forger: Forger,
-    browser: Browser,
-    count_rows: CountRows,
+    attack: Attack, sign: tuple[str, ...], forger: Forger, browser: Browser
 ) -> None:
     before = count_rows(forger.org)
     forge, relay_state = forger.build_forge(browser.start(forger.org))
@@ -124,7 +109,7 @@ def _more_groups(forge: Forge) -> etree._Element:
 
 @pytest.mark.parametrize("make", [_unsigned, _by_a_stranger, _changed, _more_groups])
 def test_forgeries_are_refused(
-    make: Callable[[Forge], etree._Element], forger: Forger, browser: Browser, count_rows: CountRows
+    make: Callable[[Forge], etree._Element], forger: Forger, browser: Browser
 ) -> None:
     before = count_rows(forger.org)
     forge, relay_state = forger.build_forge(browser.start(forger.org))

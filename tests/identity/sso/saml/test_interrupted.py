@@ -12,7 +12,7 @@ from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.sessions import terminate_backend
 from tests.identity.sso.conftest import Browser
-from tests.identity.sso.saml.conftest import CountRows, Forger, Form
+from tests.identity.sso.saml.conftest import Forger, Form, count_rows
 
 STEPS = pytest.mark.parametrize("step", ["before", "behind"])
 
@@ -73,12 +73,7 @@ def check_interrupted(answer: TestResponse) -> None:
 
 @STEPS
 def test_an_interrupted_response_only_uses_the_flow_up(
-    forger: Forger,
-    browser: Browser,
-    count_rows: CountRows,
-    monkeypatch: pytest.MonkeyPatch,
-    cut: Cut,
-    step: str,
+    forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch, cut: Cut, step: str
 ) -> None:
     before = count_rows(forger.org)
     form = build_form(forger, browser)

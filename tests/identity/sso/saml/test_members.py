@@ -1,6 +1,5 @@
 """Owners and removed members who sign in by SAML, whose provider an administrator chooses."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from werkzeug.test import TestResponse
@@ -8,7 +7,7 @@ from werkzeug.test import TestResponse
 from app.kit.ids import uuid7
 from tests.factories.saml import metadata
 from tests.identity.sso.conftest import Browser
-from tests.identity.sso.saml.conftest import Configure, Forger
+from tests.identity.sso.saml.conftest import Forger, configure
 from tests.identity.sso.saml.test_interrupted import build_form, get_code
 from tests.identity.sso.test_sign_in import _check_denied, _get_mailed_code, _get_role
 
@@ -30,7 +29,7 @@ def _email(forger: Forger) -> str:
 
 
 def test_a_link_from_before_the_promotion_is_confirmed_first(
-    forger: Forger, browser: Browser, work: Callable[[], None]
+    forger: Forger, browser: Browser
 ) -> None:
     path = _link(forger, browser)
     promoted = forger.org.api("owner").patch(path, json={"role": "owner"})
@@ -38,7 +37,7 @@ def test_a_link_from_before_the_promotion_is_confirmed_first(
     arrived = _sign_in(forger, browser)
     assert arrived.status_code == 200, arrived.json
     assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
-    confirmed = browser.exchange(_get_mailed_code(_email(forger), work))
+    confirmed = browser.exchange(_get_mailed_code(forger.org, _email(forger)))
     assert confirmed.status_code == 200, confirmed.json
     assert _sign_in(forger, browser).json["data"]["code"] is not None
 
@@ -55,9 +54,7 @@ def test_a_removed_member_is_refused_with_another_name_identifier_too(
     assert _get_role(forger.org, _email(forger)) is None
 
 
-def test_a_link_to_the_groups_changes_no_role(
-    forger: Forger, browser: Browser, configure: Configure
-) -> None:
+def test_a_link_to_the_groups_changes_no_role(forger: Forger, browser: Browser) -> None:
     """Microsoft Entra ID sends a link instead of more than 150 groups."""
 
     def sign_in(**attributes: list[str]) -> TestResponse:

@@ -18,10 +18,10 @@ from tests.factories.queueing import run_concurrently
 from tests.factories.saml import certificate, key
 from tests.identity.sso.conftest import Browser
 from tests.identity.sso.saml.conftest import (
-    Configure,
-    CountRows,
     Form,
     Provider,
+    configure,
+    count_rows,
     parse_request,
     person,
     private_pem,
@@ -32,7 +32,7 @@ PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 
 
 @pytest.fixture
-def saml_org(org: Org, provider: Provider, configure: Configure) -> Org:
+def saml_org(org: Org, provider: Provider) -> Org:
     """Return an organization whose members sign in with the real provider."""
     answer = configure(org, {"metadata_url": provider.metadata_url}, default_role="labeler")
     assert answer.status_code == 200, answer.json
@@ -89,7 +89,7 @@ def test_a_new_person_signs_in(
 
 
 def test_a_person_signs_in_with_another_provider_product(
-    org: Org, provider: Provider, browser: Browser, configure: Configure
+    org: Org, provider: Provider, browser: Browser
 ) -> None:
     """This provider signs assertion and response, and asks for signed requests."""
     assert configure(org, {"metadata_url": provider.other_metadata_url}).status_code == 200
@@ -114,9 +114,7 @@ def test_the_second_time_it_is_the_same_person(
     assert len(ids) == 1
 
 
-def test_groups_give_roles(
-    org: Org, provider: Provider, browser: Browser, configure: Configure
-) -> None:
+def test_groups_give_roles(org: Org, provider: Provider, browser: Browser) -> None:
     mapping = [{"group": "chiefs", "role": "reviewer"}, {"group": "staff", "role": "labeler"}]
     settings = {"metadata_url": provider.metadata_url}
     assert configure(org, settings, group_mapping=mapping).status_code == 200
@@ -138,9 +136,7 @@ def test_an_application_gets_the_code_by_redirect(
     get_error_message(browser.post_form(saml_org, form), 400, "validation_error")
 
 
-def test_the_content_of_the_request(
-    org: Org, provider: Provider, browser: Browser, configure: Configure
-) -> None:
+def test_the_content_of_the_request(org: Org, provider: Provider, browser: Browser) -> None:
     settings = {"metadata_url": provider.metadata_url, "name_id_format": PERSISTENT}
     saml_settings = configure(org, settings).json["data"]["saml"]
     assert saml_settings["metadata_url"] == provider.metadata_url
@@ -193,7 +189,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_invalid_responses_are_refused(
-    name: str, saml_org: Org, provider: Provider, browser: Browser, count_rows: CountRows
+    name: str, saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
     options, reason = REFUSED[name]
     before = count_rows(saml_org)
@@ -225,11 +221,7 @@ def test_a_provider_that_refuses_the_sign_in(
 
 
 def test_a_response_is_bound_to_the_browser(
-    saml_org: Org,
-    form: Form,
-    browser: Browser,
-    other_browser: Browser,
-    count_rows: CountRows,
+    saml_org: Org, form: Form, browser: Browser, other_browser: Browser
 ) -> None:
     """Login fixation: the victim's browser posts somebody else's response."""
     other_browser.start(saml_org)
@@ -243,7 +235,7 @@ def test_a_response_is_bound_to_the_browser(
 
 
 def test_a_response_is_bound_to_its_request(
-    saml_org: Org, provider: Provider, browser: Browser, count_rows: CountRows
+    saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
     first = get_form(provider, saml_org, browser.start(saml_org))
     second = get_form(provider, saml_org, browser.start(saml_org))
@@ -263,27 +255,17 @@ def test_unsolicited_responses(
 
 
 def test_only_one_of_two_concurrent_posts_succeeds(
-    saml_org: Org, form: Form, browser: Browser, count_rows: CountRows
+    saml_org: Org, form: Form, browser: Browser
 ) -> None:
-    cookie = browser.service.get_cookie("sso")
-    assert cookie is not None
     before = count_rows(saml_org)
-
-    browsers = [Browser(saml_org.app) for _ in range(4)]
-    for each in browsers:
-        each.service.set_cookie("sso", cookie.value)
-    answers = run_concurrently(*(partial(each.post_form, saml_org, form) for each in browsers))
+    posts = [partial(browser.copy().post_form, saml_org, form) for _ in range(4)]
+    answers = run_concurrently(*posts)
     assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
     assert {k: v - before[k] for k, v in count_rows(saml_org).items()} == dict.fromkeys(before, 1)
 
 
 def test_a_response_for_another_organization(
-    saml_org: Org,
-    other_org: Org,
-    provider: Provider,
-    browser: Browser,
-    configure: Configure,
-    count_rows: CountRows,
+    saml_org: Org, other_org: Org, provider: Provider, browser: Browser
 ) -> None:
     """Two organizations trust the same provider, but are separate audiences."""
     assert configure(other_org, {"metadata_url": provider.metadata_url}).status_code == 200
@@ -301,7 +283,7 @@ def test_a_response_for_another_organization(
 
 
 def test_an_organization_without_saml_is_like_an_unknown_one(
-    org: Org, other_org: Org, saml_org: Org, form: Form, browser: Browser
+    other_org: Org, saml_org: Org, form: Form, browser: Browser
 ) -> None:
     answers = []
     for slug in (other_org.slug, "no-such-organization", saml_org.slug):
@@ -313,7 +295,7 @@ def test_an_organization_without_saml_is_like_an_unknown_one(
 
 
 def test_a_configuration_change_ends_open_sign_ins(
-    saml_org: Org, provider: Provider, browser: Browser, configure: Configure
+    saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
     form = get_form(provider, saml_org, browser.start(saml_org))
     settings = {"metadata_url": provider.metadata_url}
