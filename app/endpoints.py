@@ -53,7 +53,7 @@ from app.workflow.tag_sets import routes as tag_sets
 
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,
-    invitations.public,
+    invitations.token_blueprint,
     sso.blueprint,
     organizations.blueprint,
     members.blueprint,

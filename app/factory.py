@@ -84,8 +84,8 @@ def _bind_ports() -> None:
     artifact_ports.workflow.bind(
         artifact_ports.Workflow(
             has_routing_rules=routing_rules.has_enabled_rules,
-            list_tag_sets=tag_sets.list_oldest_ids,
-            list_tag_sets_of_other_schemas=tag_sets.list_oldest_ids_of_other_schemas,
+            list_tag_set_ids=tag_sets.list_oldest_ids,
+            list_tag_set_ids_of_other_schemas=tag_sets.list_oldest_ids_of_other_schemas,
             update_statuses=statuses.update_statuses,
             unarchive=statuses.unarchive,
         )

@@ -54,7 +54,7 @@ def measure(report: Report) -> None:
 def _build_spans(get_offsets: Callable[[int, int], tuple[int, int]]) -> list[_Tags]:
     """Build two sets of spans.
 
-    `get_offsets` returns the start and end of a span, for its number and the index of its set.
+    `get_offsets(number, set_index)` returns the start and end of span `number` in a set.
     """
 
     def build_span(number: int, set_index: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.kit.serving.supervision import LISTENER
+from app.kit.serving.supervision import LISTENER_ENV
 from app.kit.settings import Settings
 from devserver.child import ChildSpec
 from devserver.handover import Handover
@@ -42,7 +42,7 @@ def build_api_spec(env: Mapping[str, str], listener: Listener, worker_count: int
     handover = Handover(worker_count, _API_STOP_SIGNALS[0][1])
     launch = _build_launch(
         *("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"),
-        env={**env, LISTENER: str(listener.fileno()), **handover.environment},
+        env={**env, LISTENER_ENV: str(listener.fileno()), **handover.environment},
         pass_fds=(listener.fileno(), *handover.descriptors),
     )
     return ChildSpec(API, lambda: launch, stop_signals=_API_STOP_SIGNALS, handover=handover)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.kit.child_processes import send_signal
-from app.kit.serving.supervision import LIFELINE, READY
+from app.kit.serving.supervision import LIFELINE_ENV, READY_ENV
 from devserver.processes import Process, is_running, list_children
 
 
@@ -49,7 +49,7 @@ class Handover:
     @property
     def environment(self) -> dict[str, str]:
         """Return the environment variables that contain the descriptor numbers."""
-        return {LIFELINE: str(self._lifeline), READY: str(self._report_writer)}
+        return {LIFELINE_ENV: str(self._lifeline), READY_ENV: str(self._report_writer)}
 
     @property
     def orphaned_workers(self) -> list[OrphanedWorker]:

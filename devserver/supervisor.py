@@ -251,7 +251,7 @@ class Supervisor:
 
     def _check_exits(self, max_exits: int) -> None:
         for child in self._iterate_children():
-            if (exits := child.restarts.exits) >= max_exits:
+            if (exits := child.restarts.exit_count) >= max_exits:
                 log_text = read_log_tail(child.spec.log) if child.spec.log else ""
                 message = f"{child.spec.name} exited {exits} times in a row"
                 raise ChildFailedError(

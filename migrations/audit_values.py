@@ -1,16 +1,16 @@
 """Define the database functions that format values for the audit log and create entry ids."""
 
 MAX_VALUE_BYTES = 2048
-"""The maximum size of a value in bytes; for larger values, the log shows size and SHA-256."""
+"""The maximum size of a logged value in bytes; the log shows a larger value's size and SHA-256."""
 
 # JSON members with these names contain secrets, so their values are never shown.
-_NAMES = "(passwords?|secrets?|tokens?|api_?keys?|private_?keys?|credentials?)"
-_MEMBER = f"{_NAMES}(_hash|_encrypted)?$"
+_NAMES_OF_SECRETS = "(passwords?|secrets?|tokens?|api_?keys?|private_?keys?|credentials?)"
+_SECRET_MEMBER = f"{_NAMES_OF_SECRETS}(_hash|_encrypted)?$"
 # JSON is only parsed if it contains one of these words. Searching for them takes a tenth of the
 # time of parsing.
-_WORDS = ("password", "secret", "token", "apikey", "api_key", "privatekey", "private_key")
-_WORDS += ("credential",)
-_CONTAINS_WORD = " OR ".join(f"strpos(lower(written), '{word}') > 0" for word in _WORDS)
+_SECRET_WORDS = ("password", "secret", "token", "apikey", "api_key", "privatekey", "private_key")
+_SECRET_WORDS += ("credential",)
+_HAS_SECRET_WORD = " OR ".join(f"strpos(lower(written), '{word}') > 0" for word in _SECRET_WORDS)
 _MAX_LEVEL = 20
 
 # `audit_id` returns a UUIDv7 (RFC 9562, section 5.7) for a time in microseconds since the epoch.
@@ -31,7 +31,7 @@ BEGIN
         RETURN '{{"secret": true}}';
     ELSIF jsonb_typeof(value) = 'object' THEN
         RETURN (SELECT coalesce(jsonb_object_agg(m.name, CASE
-                WHEN m.name ~* '{_MEMBER}'
+                WHEN m.name ~* '{_SECRET_MEMBER}'
                     AND jsonb_typeof(m.held) IN ('string', 'object', 'array')
                 THEN '{{"secret": true}}' ELSE audit_redacted(m.held, level + 1) END), '{{}}')
             FROM jsonb_each(value) AS m (name, held));
@@ -52,7 +52,7 @@ BEGIN
         RETURN json_build_object(
             'sha256', encode(sha256(convert_to(written, 'UTF8')), 'hex'),
             'bytes', octet_length(written));
-    ELSIF left(written, 1) IN ('{{', '[') AND ({_CONTAINS_WORD}) THEN
+    ELSIF left(written, 1) IN ('{{', '[') AND ({_HAS_SECRET_WORD}) THEN
         RETURN CAST(audit_redacted(CAST(written AS jsonb), 1) AS text);
     END IF;
     RETURN coalesce(written, 'null');

@@ -18,15 +18,15 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 BATCH = 1000
 """The maximum number of entries in one row of `audit_unsealed`, the hash chain's queue."""
 
-_IGNORED = frozenset({"created_at", "updated_at", "revision"})
+_IGNORED_COLUMNS = frozenset({"created_at", "updated_at", "revision"})
 # Columns with these names contain secrets, so their values are never shown.
 _NAME_PATTERN = "(password|secret|token|api_key|private_key|credentials?)"
 _SECRET_COLUMN = re.compile(f"(^|_){_NAME_PATTERN}(_hash|_encrypted)?$|_hash$")
 _SHORT_TYPES = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
 _NO_ID = "CAST(NULL AS uuid)"
-_TIME = r'\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'
+_TIME_FORMAT = r'\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'
 
-_CHANGE = """
+_TRIGGER_FUNCTION = """
 CREATE OR REPLACE FUNCTION audit_{table}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp
@@ -58,7 +58,7 @@ BEGIN
     RETURN NULL;
 END $$
 """
-_WRITE = """
+_INSERT_ENTRIES = """
         WITH compared AS MATERIALIZED (
             SELECT {organization} AS organization_id, {target} AS target_id,
                 {label} AS target_label, concat_ws(', ', {changes}) AS changes
@@ -99,14 +99,14 @@ _SAVE_WATCH = text(
     " ON CONFLICT (table_name) DO UPDATE SET kind = excluded.kind, label = excluded.label,"
     " target = excluded.target, secret = excluded.secret, ignored = excluded.ignored"
 )
-_WATCH = text("SELECT * FROM audit_watches WHERE table_name = :table")
+_SELECT_WATCH = text("SELECT * FROM audit_watches WHERE table_name = :table")
 # Generated columns contain no information beyond the columns they are generated from.
-_COLUMNS = text(
+_SELECT_COLUMNS = text(
     "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute"
     " WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 AND NOT attisdropped"
     " AND attgenerated = '' ORDER BY attnum"
 )
-_KEYS = text(
+_SELECT_KEY_COLUMNS = text(
     "SELECT a.attname FROM pg_index i JOIN pg_attribute a"
     " ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)"
     " WHERE i.indrelid = CAST(:table AS regclass) AND i.indisprimary ORDER BY a.attnum"
@@ -115,20 +115,20 @@ _KEYS = text(
 
 @dataclass(frozen=True)
 class _Watch:
-    """The options that `audited` stored for a table, and the table's columns and keys."""
+    """The options that `audited` stored for a table, with its column types and key columns."""
 
     table: str
     kind: str
     label: str | None
     target: str
-    secret: frozenset[str]
-    ignored: frozenset[str]
-    columns: dict[str, str]
-    keys: Sequence[str]
+    secret_columns: frozenset[str]
+    ignored_columns: frozenset[str]
+    column_types: dict[str, str]
+    key_columns: Sequence[str]
 
     @property
     def watched_columns(self) -> list[str]:
-        return [column for column in self.columns if column not in self.ignored]
+        return [column for column in self.column_types if column not in self.ignored_columns]
 
     def build_coalesce(self, column: str) -> str:
         return f'coalesce(n."{column}", o."{column}")'
@@ -137,16 +137,16 @@ class _Watch:
         if self.label is None:
             return "CAST(NULL AS text)"
         if self.label == "user_id":
-            person = self.build_coalesce("user_id")
-            return f"(SELECT u.email FROM users u WHERE u.id = {person})"  # noqa: S608 - a column
+            user_id = self.build_coalesce("user_id")
+            return f"(SELECT u.email FROM users u WHERE u.id = {user_id})"  # noqa: S608 - a column
         return f"CAST({self.build_coalesce(self.label)} AS text)"
 
     def build_value(self, side: str, column: str) -> str:
-        value, column_type = f'{side}."{column}"', self.columns[column]
-        if column in self.secret or _SECRET_COLUMN.search(column):
+        value, column_type = f'{side}."{column}"', self.column_types[column]
+        if column in self.secret_columns or _SECRET_COLUMN.search(column):
             return f"""CASE WHEN {value} IS NULL THEN 'null' ELSE '{{"secret": true}}' END"""
         if column_type == "timestamp with time zone":
-            return f"coalesce(to_char({value} AT TIME ZONE 'UTC', '{_TIME}'), 'null')"
+            return f"coalesce(to_char({value} AT TIME ZONE 'UTC', '{_TIME_FORMAT}'), 'null')"
         if column_type in _SHORT_TYPES:
             return f"coalesce(CAST(to_json({value}) AS text), 'null')"
         return f"audit_shown(CAST(to_json({value}) AS text))"
@@ -159,14 +159,14 @@ class _Watch:
         )
 
     def build_insert(self, rows: str) -> str:
-        organization = "organization_id" if "organization_id" in self.columns else None
+        organization = "organization_id" if "organization_id" in self.column_types else None
         if self.table == "organizations":
             organization = "id"
-        return _WRITE.format(
+        return _INSERT_ENTRIES.format(
             organization=self.build_coalesce(organization) if organization else _NO_ID,
             # A target id is a UUID. The label identifies records without one, such as months.
             target=self.build_coalesce(self.target)
-            if self.columns[self.target] == "uuid"
+            if self.column_types[self.target] == "uuid"
             else _NO_ID,
             label=self.build_label(),
             changes=",\n".join(self.build_change(column) for column in self.watched_columns),
@@ -179,10 +179,10 @@ class _Watch:
     def build_function(self) -> str:
         # A full join is never executed as nested loops. If a key changes, the join contains the old
         # row and the new row, each without a counterpart, so both are recorded.
-        keys_match = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
+        keys_match = " AND ".join(f'n."{key}" = o."{key}"' for key in self.key_columns)
         pairs = f"new_rows n FULL JOIN old_rows o ON {keys_match}"
         join_nulls = f"LEFT JOIN {self.table} {{side}} ON false"
-        return _CHANGE.format(
+        return _TRIGGER_FUNCTION.format(
             table=self.table,
             kind=self.kind,
             insert=self.build_insert(f"new_rows n {join_nulls.format(side='o')}"),
@@ -228,14 +228,14 @@ def audited(
 
 
 def unaudited(table: str) -> None:
-    """Stop recording changes to `table`, and delete its options."""
+    """Stop recording changes to `table` in the audit log, and delete its stored options."""
     op.execute(f"DROP FUNCTION audit_{table}() CASCADE")
     statement = text("DELETE FROM audit_watches WHERE table_name = :table")
     op.get_bind().execute(statement, {"table": table})
 
 
 def install(connection: Connection, table: str) -> None:
-    """Create or replace the function and the triggers of a table from its current columns."""
+    """Create or replace the audit function and triggers of a table, for its current columns."""
     connection.exec_driver_sql(_read_watch(connection, table).build_function())
     connection.exec_driver_sql(f"REVOKE ALL ON FUNCTION audit_{table}() FROM PUBLIC")
     for event, tables in _REFERENCING.items():
@@ -246,7 +246,7 @@ def install(connection: Connection, table: str) -> None:
 
 
 def refresh(connection: Connection) -> None:
-    """Recreate the functions of tables whose columns have changed; called by env.py."""
+    """Recreate the audit functions of tables whose columns have changed; called by env.py."""
     if connection.scalar(text("SELECT to_regclass('audit_watches')")) is None:
         return
     for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():
@@ -258,17 +258,19 @@ def refresh(connection: Connection) -> None:
 
 
 def _read_watch(connection: Connection, table: str) -> _Watch:
-    watch = connection.execute(_WATCH, {"table": table}).one()
-    columns = {str(row[0]): str(row[1]) for row in connection.execute(_COLUMNS, {"table": table})}
-    keys = connection.scalars(_KEYS, {"table": table}).all()
+    watch = connection.execute(_SELECT_WATCH, {"table": table}).one()
+    rows = connection.execute(_SELECT_COLUMNS, {"table": table})
+    column_types = {str(row[0]): str(row[1]) for row in rows}
+    key_columns = connection.scalars(_SELECT_KEY_COLUMNS, {"table": table}).all()
+    # An entry has columns for the record's id and organization, so its changes omit them.
+    identifiers = {"id", "organization_id"} & set(key_columns)
     return _Watch(
         table=table,
         kind=watch.kind,
         label=watch.label,
-        target=watch.target if watch.target in columns else keys[-1],
-        secret=frozenset(watch.secret),
-        # An entry has columns for the record's id and organization, so its changes omit them.
-        ignored=_IGNORED | set(watch.ignored) | ({"id", "organization_id"} & set(keys)),
-        columns=columns,
-        keys=keys,
+        target=watch.target if watch.target in column_types else key_columns[-1],
+        secret_columns=frozenset(watch.secret),
+        ignored_columns=_IGNORED_COLUMNS | set(watch.ignored) | identifiers,
+        column_types=column_types,
+        key_columns=key_columns,
     )

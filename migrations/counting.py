@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from alembic import op
 from sqlalchemy import Connection, text
 
-FOLDING = 7_203_114_560
-"""The key of the advisory lock for changing cells of `counts`."""
+FOLDING_LOCK_KEY = 7_203_114_560
+"""The key of the advisory lock that is held while rows of `counts` are changed."""
 
 _SAVE_SOURCE = text(
     "INSERT INTO count_sources (source, table_name, condition, facets, expressions, measure)"
@@ -164,7 +164,7 @@ def _save_source(connection: Connection, table: str, source: Source) -> None:
 
 
 def _install(connection: Connection, table: str) -> None:
-    """Create or replace the function and the triggers of a table from its sources."""
+    """Create, replace or drop the counting function and triggers of a table for its sources."""
     sources = connection.execute(_SOURCES, {"table": table}).all()
     if not sources:
         connection.exec_driver_sql(f"DROP FUNCTION count_{table}() CASCADE")

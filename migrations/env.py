@@ -17,7 +17,7 @@ from app.kit.db import Base, get_timeouts
 from app.kit.settings import Settings
 from migrations import auditing, waiting
 
-_ADVISORY_LOCK = 7_203_114_559
+_ADVISORY_LOCK_KEY = 7_203_114_559
 
 
 def _get_url() -> str:
@@ -33,13 +33,13 @@ def run() -> None:
     if getattr(context.config.cmd_opts, "autogenerate", False):
         import_module("app.features")  # imports every model
     with engine.connect() as connection:
-        waiting.acquire_advisory_lock(connection, _ADVISORY_LOCK)
+        waiting.acquire_advisory_lock(connection, _ADVISORY_LOCK_KEY)
         waiting.retry_while_locked(partial(_migrate, connection))
     engine.dispose()
 
 
 def _migrate(connection: Connection) -> None:
-    """Upgrade or downgrade from the current revision of the database."""
+    """Upgrade or downgrade the database, and refresh the audit functions of changed tables."""
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,

@@ -9,8 +9,8 @@ migration after the plain migration:
 * each step can be repeated after a failure, and skips work that is already done.
 
 If a migration that consists of steps fails, the same command runs it again from its beginning. A
-step refuses to run if the migration has already changed something in its own transaction, because
-that change would be committed with the step and fail when it is repeated.
+step refuses to run if the migration has uncommitted changes, because they would be committed with
+the step, and would fail when the migration is repeated.
 """
 
 import sys
@@ -45,7 +45,7 @@ _IS_NOT_NULL = text(
     "SELECT attnotnull FROM pg_attribute"
     " WHERE attrelid = CAST(:table AS regclass) AND attname = :column"
 )
-_ORGANIZATIONS = text("SELECT id FROM organizations ORDER BY id")
+_ORGANIZATION_IDS = text("SELECT id FROM organizations ORDER BY id")
 _RECOUNT = text("SELECT repair_counts(CAST(:organization AS uuid), :source)")
 _FILL_METERS = text(
     "SELECT repair_usage(CAST(:organization AS uuid), meter) FROM usage_sources ORDER BY meter"
@@ -110,7 +110,7 @@ def validate(name: str, table: str) -> None:
 def set_not_null(table: str, column: str) -> None:
     """Set a column NOT NULL. Rows are checked without a lock that blocks other sessions.
 
-    Fails if a row has no value; run `backfill` first.
+    Fails if the column is null in any row; run `backfill` first.
     """
     name = f"ck_{table}_{column}_filled"
     column_params = {"table": table, "column": column}
@@ -147,30 +147,30 @@ def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> Non
 
 
 def recount(*sources: str) -> None:
-    """Count the existing rows for these sources, one organization at a time.
+    """Correct the counts of these sources so that they include the rows that already exist.
 
-    Run this after the migration that creates the triggers. Each row is counted once, because only
-    the difference from the current rows is added. A second run finds no differences.
+    Run this after the migration that creates the triggers. Rows that the triggers have counted are
+    not counted twice, and a second run changes nothing. Organizations are processed one by one.
     """
     with _step(f"counting {', '.join(sources)}") as (connection, progress):
-        organizations = connection.scalars(_ORGANIZATIONS).all()
-        for done, organization in enumerate(organizations, start=1):
+        organization_ids = connection.scalars(_ORGANIZATION_IDS).all()
+        for done, organization_id in enumerate(organization_ids, start=1):
             for source in sources:
-                connection.execute(_RECOUNT, {"organization": organization, "source": source})
-            progress.advance(done, len(organizations))
+                connection.execute(_RECOUNT, {"organization": organization_id, "source": source})
+            progress.advance(done, len(organization_ids))
 
 
 def fill_meters() -> None:
-    """Add the existing rows to the usage meters, one organization at a time.
+    """Correct all usage meters so that they include the rows that already exist.
 
-    Run this after the migration that creates the triggers. Each row is metered once, because only
-    the difference from the current rows is added. A second run finds no differences.
+    Run this after the migration that creates the triggers. Rows that the triggers have metered are
+    not metered twice, and a second run changes nothing. Organizations are processed one by one.
     """
     with _step("metering") as (connection, progress):
-        organizations = connection.scalars(_ORGANIZATIONS).all()
-        for done, organization in enumerate(organizations, start=1):
-            connection.execute(_FILL_METERS, {"organization": organization})
-            progress.advance(done, len(organizations))
+        organization_ids = connection.scalars(_ORGANIZATION_IDS).all()
+        for done, organization_id in enumerate(organization_ids, start=1):
+            connection.execute(_FILL_METERS, {"organization": organization_id})
+            progress.advance(done, len(organization_ids))
 
 
 class Reporter(Protocol):
@@ -198,7 +198,7 @@ def _get_reporter() -> Reporter:
 
 @contextmanager
 def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
-    """Run a step outside a transaction with long timeouts, and report its start and end."""
+    """Run the block without a transaction and with long timeouts, and report its start and end."""
     if op.get_bind().scalar(_HAS_CHANGES):
         raise RuntimeError(
             f"{name}: move this step before all other changes, or to a separate migration"
@@ -221,7 +221,7 @@ def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
 
 @contextmanager
 def _report_build_progress(connection: Connection, progress: Reporter) -> Iterator[None]:
-    """Report the progress of an index build from another connection during the block."""
+    """Report the progress of index builds on `connection` while the block is running."""
     pid = {"pid": connection.scalar(text("SELECT pg_backend_pid()"))}
     finished = Event()
 

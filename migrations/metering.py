@@ -1,9 +1,9 @@
 """Create triggers that meter the usage of organizations; used by migrations.
 
-See `app.billing.usage`. Each meter sums a quantity over the rows of a table. Triggers append the
-quantities that a statement adds and removes to `usage_changes`, in the same transaction.
-`fold_usage` moves changes into `usage_days`. The definitions are stored in `usage_sources`, so that
-meters can be compared with the rows.
+See `app.billing.usage`. Each meter sums a quantity over the rows of a table. For each statement,
+triggers append the added and the removed quantities to `usage_changes`, in the same transaction.
+`fold_usage` moves these changes into `usage_days`. The definitions are stored in `usage_sources`,
+so that meters can be compared with the rows.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from alembic import op
 from sqlalchemy import text
 
-FOLDING = 7_203_114_561
-"""The key of the advisory lock for folding changes; settling a period takes it in shared mode."""
-REPAIRING = 7_203_114_562
+FOLDING_LOCK_KEY = 7_203_114_561
+"""The key of the advisory lock of `fold_usage`. Settling a period takes the lock in shared mode."""
+REPAIRING_LOCK_KEY = 7_203_114_562
 """The key of the advisory lock for repairing meters."""
 TODAY = "CAST(timezone('UTC', now()) AS date)"
 _SAVE = text(
@@ -112,4 +112,4 @@ def _create_update_trigger(table: str, source: Source, column: str) -> None:
     op.execute(_UPDATE_TRIGGER.format(**values))
 
 
-__all__ = ["FOLDING", "REPAIRING", "TODAY", "Source", "metered"]
+__all__ = ["FOLDING_LOCK_KEY", "REPAIRING_LOCK_KEY", "TODAY", "Source", "metered"]

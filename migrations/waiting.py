@@ -1,4 +1,4 @@
-"""Retry while tables are locked, and wait until other migrations have ended."""
+"""Retry migration steps while tables are locked, and wait for migrations by other processes."""
 
 import logging
 import time

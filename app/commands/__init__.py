@@ -23,7 +23,7 @@ from app.commands import (
     webhooks,
 )
 
-GROUPS = (
+COMMAND_GROUPS = (
     organizations.group,
     users.group,
     keys.group,
@@ -44,7 +44,7 @@ GROUPS = (
 
 def init(app: Flask) -> None:
     """Register every command on `app`."""
-    for group in GROUPS:
+    for group in COMMAND_GROUPS:
         app.cli.add_command(group)
     # The singular is an alias, because users may expect it.
     app.cli.add_command(webhooks.group, name="webhook")

@@ -73,13 +73,13 @@ def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
     differences: list[Difference] = []
     with run_operation("reconcile_usage"), show_progress("Comparing") as report_progress:
         organizations = upkeep.list_organizations(slug)
-        for done, (organization_id, organization_slug) in enumerate(organizations, start=1):
+        for done_count, (organization_id, organization_slug) in enumerate(organizations, start=1):
             if repair:
                 differences += upkeep.repair(organization_id, organization_slug)
             else:
                 differences += upkeep.find_differences(organization_id, organization_slug)
             db.checkpoint()
-            report_progress(done, len(organizations))
+            report_progress(done_count, len(organizations))
     if differences or as_json:
         rows = [difference._asdict() for difference in differences]
         show_list(rows, Difference._fields, as_json=as_json)

@@ -18,7 +18,7 @@ group = AppGroup("jobs", help="List, retry and discard background jobs.")
 
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
-_REASON = "the operator manages the jobs of every organization"
+_TENANCY_REASON = "the operator manages the jobs of every organization"
 
 
 def _add_selection_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -54,7 +54,7 @@ def list_jobs(
     as_json: bool,
 ) -> None:
     """List jobs, newest first; without --status, only jobs that failed permanently."""
-    with run_operation("list_jobs"), tenancy.across_organizations(reason=_REASON):
+    with run_operation("list_jobs"), tenancy.across_organizations(reason=_TENANCY_REASON):
         selection = _build_selection(slug, queue, function, status)
         rows = failures.list_jobs(selection, limit=limit)
     show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
@@ -123,7 +123,7 @@ def _change_jobs(
         raise click.UsageError("Pass either job ids or --all.")
     with (
         run_operation(name),
-        tenancy.across_organizations(reason=_REASON),
+        tenancy.across_organizations(reason=_TENANCY_REASON),
         show_progress(label) as report_progress,
     ):
         ids = list(options["job_ids"]) or find(

@@ -159,7 +159,7 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
 def reopen(slug: str, *, as_json: bool) -> None:
     """Reopen the closed organization SLUG, if its erasure has not begun yet.
 
-    Its members, keys and records are unchanged.
+    Its members, API keys and records are unchanged.
     """
     with run_operation("reopen_organization"):
         organization = service.reopen(slug)
@@ -188,8 +188,8 @@ def _wait_until_erased(organization_ids: list[UUID]) -> list[ErasureStatus]:
         while True:
             with run_operation("show_organization"):
                 rows = queries.list_erasure_statuses(organization_ids)
-            done = sum(row.status != "closed" for row in rows)
-            report_progress(done, len(rows))
-            if done == len(rows):
+            done_count = sum(row.status != "closed" for row in rows)
+            report_progress(done_count, len(rows))
+            if done_count == len(rows):
                 return rows
             time.sleep(_POLL_INTERVAL_SECONDS)

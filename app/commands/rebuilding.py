@@ -38,10 +38,10 @@ def verify_counts(slug: str | None, *, as_json: bool) -> None:
     differences: list[upkeep.Difference] = []
     with run_operation("verify_counts"), show_progress("Verifying") as report_progress:
         organizations = upkeep.list_organizations(slug)
-        for done, (organization_id, organization_slug) in enumerate(organizations, start=1):
+        for done_count, (organization_id, organization_slug) in enumerate(organizations, start=1):
             differences += upkeep.find_differences(organization_id, organization_slug)
             db.checkpoint()
-            report_progress(done, len(organizations))
+            report_progress(done_count, len(organizations))
     if differences or as_json:
         show_list([asdict(difference) for difference in differences], _COLUMNS, as_json=as_json)
     if differences:
@@ -59,11 +59,11 @@ def rebuild_counts(slug: str | None, *, as_json: bool) -> None:
     corrected_cells = 0
     with run_operation("rebuild_counts"), show_progress("Rebuilding") as report_progress:
         organizations, sources = upkeep.list_organizations(slug), upkeep.list_sources()
-        for done, (organization_id, _) in enumerate(organizations, start=1):
+        for done_count, (organization_id, _) in enumerate(organizations, start=1):
             for source in sources:
                 corrected_cells += upkeep.repair(organization_id, source)
                 db.checkpoint()
-            report_progress(done, len(organizations))
+            report_progress(done_count, len(organizations))
     show_record({"corrected_cells": corrected_cells}, as_json=as_json)
 
 
@@ -97,8 +97,8 @@ def rebuild_feedback(slug: str | None, *, as_json: bool) -> None:
     tag_set_count = 0
     with run_operation("rebuild_feedback"), show_progress("Rebuilding") as report_progress:
         organizations = upkeep.list_organizations(slug)
-        for done, (organization_id, _) in enumerate(organizations, start=1):
+        for done_count, (organization_id, _) in enumerate(organizations, start=1):
             with tenancy.organization(organization_id):
                 tag_set_count += automatic.rebuild(db.checkpoint)
-            report_progress(done, len(organizations))
+            report_progress(done_count, len(organizations))
     show_record({"tag_sets": tag_set_count}, as_json=as_json)

@@ -19,8 +19,8 @@ from app.kit import audit, db, db_errors, events, tenancy
 from app.kit.api import requests
 from app.kit.errors import ApiError
 
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_PRINTED_ROWS = 1000
+_REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+_PRINT_BATCH_ROWS = 1000
 """The number of rows of a list that are read and then printed together."""
 EXIT_FINDINGS = 3
 """The exit status of a command that completed but found a problem."""
@@ -113,7 +113,7 @@ def format_value(value: object) -> str:
         return ", ".join(f"{key}={format_value(item)}" for key, item in value.items()) or "-"
     if isinstance(value, list | tuple):
         return ", ".join(format_value(item) for item in value) or "-"
-    return "".join(c if c.isprintable() else _REPLACEMENT for c in str(value))
+    return "".join(c if c.isprintable() else _REPLACEMENT_CHARACTER for c in str(value))
 
 
 def show_json(value: object) -> None:
@@ -153,14 +153,14 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
         return
     table = [[name.replace("_", " ") for name in columns]]
     widths = [0] * len(columns)
-    batch = list(islice(records, _PRINTED_ROWS))
+    batch = list(islice(records, _PRINT_BATCH_ROWS))
     while batch or table:
         table += ([format_value(record[name]) for name in columns] for record in batch)
         widths = [max(width, *(len(line[i]) for line in table)) for i, width in enumerate(widths)]
         for line in table:
             padded_cells = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
             click.echo("  ".join(padded_cells).rstrip())
-        table, batch = [], list(islice(records, _PRINTED_ROWS))
+        table, batch = [], list(islice(records, _PRINT_BATCH_ROWS))
 
 
 def _show_json_list(records: Iterable[Mapping[str, Any]]) -> None:

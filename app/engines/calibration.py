@@ -25,7 +25,7 @@ BIN_COUNT = 100
 """The number of confidence bins in which predictions are counted."""
 CURVE_BIN_COUNT = 10
 """The number of bins for a calibration curve and for the expected calibration error."""
-RESAMPLES = 1000
+RESAMPLE_COUNT = 1000
 _SEED = 20_261_202
 _BATCH_SIZE = 200
 
@@ -207,8 +207,8 @@ def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) ->
 class ModelComparison(NamedTuple):
     """The difference in F1 between two models on the same documents.
 
-    `difference` is `f1` minus `other_f1`. `p_value` is two-sided. The interval and the p-value are
-    None if there are fewer than two documents.
+    `difference` is `f1` minus `other_f1`; `ci_low` and `ci_high` are the bounds of its confidence
+    interval. `p_value` is two-sided. All three are None if there are fewer than two documents.
     """
 
     documents: int
@@ -232,9 +232,9 @@ def compare_models(
 ) -> ModelComparison | None:
     """Compare the outcomes of two models on the same documents, in the same order.
 
-    Documents are resampled `RESAMPLES` times, each with the outcomes of both models. The seed is
-    constant, so the same outcomes always give the same result. The interval consists of percentiles
-    of the resampled differences. Samples are taken in batches of `_BATCH_SIZE` to limit the memory.
+    Documents are resampled `RESAMPLE_COUNT` times, each with the outcomes of both models. The seed
+    is constant, so the same outcomes always give the same result. The interval consists of
+    percentiles of the resampled differences. Batches of `_BATCH_SIZE` samples limit the memory.
 
     Returns None if there are no documents, or if a model has no values to compare.
     Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
@@ -251,30 +251,30 @@ def compare_models(
 def _resample(
     outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
 ) -> tuple[float, float, float]:
-    """Resample the documents; return the difference's interval (low, high) and the p-value."""
+    """Resample the documents; return (low, high, p-value) of the difference in F1."""
     import numpy as np  # noqa: PLC0415 - numpy, which few processes need
 
     pairs = np.asarray(
         [[*a, *b] for a, b in zip(outcomes, other_outcomes, strict=True)], dtype=np.int64
     )
     generator = np.random.Generator(np.random.PCG64(_SEED))
-    documents = len(pairs)
+    document_count = len(pairs)
     # Documents with equal outcomes are sampled together, which takes less time.
     distinct_pairs, counts = np.unique(pairs, axis=0, return_counts=True)
-    probabilities = counts / documents
+    probabilities = counts / document_count
     differences: list[NDArray[np.float64]] = []
-    for start in range(0, RESAMPLES, _BATCH_SIZE):
-        batch_size = min(_BATCH_SIZE, RESAMPLES - start)
+    for start in range(0, RESAMPLE_COUNT, _BATCH_SIZE):
+        batch_size = min(_BATCH_SIZE, RESAMPLE_COUNT - start)
         resampled_sums = (
-            generator.multinomial(documents, probabilities, size=batch_size) @ distinct_pairs
+            generator.multinomial(document_count, probabilities, size=batch_size) @ distinct_pairs
         )
         differences.append(_compute_f1(resampled_sums[:, :4]) - _compute_f1(resampled_sums[:, 4:]))
     resampled_differences = np.concatenate(differences)
     tail = (1 - CONFIDENCE_LEVEL) / 2
     low, high = np.quantile(resampled_differences, [tail, 1 - tail])
     # The observed outcomes count as one more resample, so that the p-value is never zero.
-    below_fraction = (1 + np.count_nonzero(resampled_differences <= 0)) / (RESAMPLES + 1)
-    above_fraction = (1 + np.count_nonzero(resampled_differences >= 0)) / (RESAMPLES + 1)
+    below_fraction = (1 + np.count_nonzero(resampled_differences <= 0)) / (RESAMPLE_COUNT + 1)
+    above_fraction = (1 + np.count_nonzero(resampled_differences >= 0)) / (RESAMPLE_COUNT + 1)
     return float(low), float(high), float(min(1.0, 2 * min(below_fraction, above_fraction)))
 
 

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[2]
+_PROJECT_ROOT = Path(__file__).resolve().parents[2]
 _SINGLE_THREAD_VARIABLES = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
@@ -26,6 +26,6 @@ def build_environment(*, one_thread: bool = False) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(_ROOT),
+        "PYTHONPATH": str(_PROJECT_ROOT),
         **(_SINGLE_THREAD_VARIABLES if one_thread else {}),
     }

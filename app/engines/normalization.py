@@ -29,9 +29,9 @@ def normalize(form: Form, text: str) -> str:
     if unicodedata.is_normalized(form, text):
         return text
     parts, position = [], 0
-    for run in _compile_long_runs().finditer(text):
-        parts += [unicodedata.normalize(form, text[position : run.start()]), run.group()]
-        position = run.end()
+    for match in _compile_long_runs().finditer(text):
+        parts += [unicodedata.normalize(form, text[position : match.start()]), match.group()]
+        position = match.end()
     return "".join([*parts, unicodedata.normalize(form, text[position:])])
 
 
@@ -44,7 +44,7 @@ def limit_marks(text: str) -> str:
     if text.isascii() or not _compile_marks("").search(text[::MAX_MARKS]):
         return text
     return _compile_long_runs().sub(
-        lambda run: run[0][:MAX_MARKS] + _REPLACEMENT * (len(run[0]) - MAX_MARKS), text
+        lambda match: match[0][:MAX_MARKS] + _REPLACEMENT * (len(match[0]) - MAX_MARKS), text
     )
 
 

@@ -1,1 +1,1 @@
-"""Intake: imports of documents and labels, and their jobs."""
+"""Connectors, bulk imports, and the jobs that import or reprocess documents or extract tags."""

@@ -21,19 +21,19 @@ ACTOR_KINDS: tuple[ActorKind, ...] = ("user", "api_key", "system", "control_plan
 def begin(
     operation: str,
     *,
-    records: str | None = None,
+    record_type: str | None = None,
     label: str = "anonymous",
     request_id: str | None = None,
     ip_address: str | None = None,
 ) -> None:
     """Bind an operation until `end` is called. Its actor is unknown until `set_actor` is called.
 
-    `records` is the record type that the operation acts on. It is used if the operation's name does
-    not contain a record type (see `split_operation`). `label` describes the unknown actor.
+    `record_type` is the type of record that the operation acts on, for a name that does not contain
+    a record type (see `split_operation`). `label` describes the unknown actor.
     """
-    verb, record_type = split_operation(operation, records)
+    verb, acted_on = split_operation(operation, record_type)
     current_context.set(
-        Context("system", None, label, operation, verb, record_type, request_id, ip_address)
+        Context("system", None, label, operation, verb, acted_on, request_id, ip_address)
     )
 
 
@@ -68,19 +68,19 @@ def bind_actor(
 
 
 @cache
-def split_operation(operation: str, records: str | None) -> tuple[str, str | None]:
+def split_operation(operation: str, default_type: str | None) -> tuple[str, str | None]:
     """Split the name of an operation or a job into its verb and its record type.
 
     `accept_tag_set` becomes (accept, tag_sets), and `exports.run` becomes (run, exports). If the
     name contains no record type that the audit log knows (`replace_tags`, `logout`), the record
-    type is `records`.
+    type is `default_type`.
     """
     record_type, dot, verb = operation.partition(".")
     if dot:
         return verb, record_type
     verb, _, noun = operation.removeprefix("bulk_").partition("_")
     plural = _to_plural(noun)
-    return verb, plural if plural in _list_record_types() else records
+    return verb, plural if plural in _list_record_types() else default_type
 
 
 def _list_record_types() -> set[str]:

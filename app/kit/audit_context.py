@@ -54,7 +54,7 @@ current_context: ContextVar[Context | None] = ContextVar("audit", default=None)
 
 
 def build_actor_sql() -> str:
-    """Return the SQL statement that sets the actor until the end of the transaction."""
+    """Return the SQL statement that sets or clears the context until the end of the transaction."""
     context = current_context.get()
     return _NO_ACTOR if context is None else context.sql
 

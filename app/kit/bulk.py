@@ -17,7 +17,7 @@ from app.kit import db, db_errors, errors
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
-BATCH = 1000
+BATCH_SIZE = 1000
 """The maximum number of records that one transaction changes."""
 MAX_OUTCOMES = 1000
 """The maximum number of outcomes in a response."""
@@ -41,8 +41,8 @@ class MatchedIds:
         return len(self._packed) // _UUID_BYTES
 
     def iterate_batches(self) -> Iterator[list[UUID]]:
-        """Yield lists of at most `BATCH` ids, in the order of the query."""
-        size = BATCH * _UUID_BYTES
+        """Yield lists of at most `BATCH_SIZE` ids, in the order of the query."""
+        size = BATCH_SIZE * _UUID_BYTES
         for start in range(0, len(self._packed), size):
             chunk = self._packed[start : start + size]
             offsets = range(0, len(chunk), _UUID_BYTES)
@@ -75,13 +75,13 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
 
     `act` returns an error for each record that failed. The result lists only failed records, at
     most `MAX_OUTCOMES`. If `act` raises in the first batch, nothing is changed and the error is
-    raised. If it raises in a later batch, the earlier batches stay committed, all remaining records
-    count as failed, and the result lists only those of this batch.
+    raised. If it raises in a later batch, the earlier batches stay committed, and all remaining
+    records count as failed, but of these the result lists only the records of this batch.
     """
     failures: dict[UUID, ApiError] = {}
     failed_count = 0
     for number, batch in enumerate(matched.iterate_batches()):
-        remaining = len(matched) - number * BATCH
+        remaining = len(matched) - number * BATCH_SIZE
         try:
             batch_failures = act(batch)
             db.checkpoint()

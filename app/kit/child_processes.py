@@ -36,13 +36,14 @@ class RestartState:
     """The restart state of one child process: its last start, its exits and its next start.
 
     `due_at` is the `time.monotonic()` value of the next start, or None if no start is scheduled.
-    `delay` is in seconds. `exits` counts exits since the child last ran for `healthy_seconds`.
+    `delay` is in seconds. `exit_count` is the number of exits since the child last ran for
+    `healthy_seconds`.
     """
 
     started_at: float = 0.0
     due_at: float | None = None
     delay: float = 0.0
-    exits: int = 0
+    exit_count: int = 0
 
     def record_start(self) -> None:
         """Record that the child is being started."""
@@ -53,10 +54,10 @@ class RestartState:
         """Record that the child exited, and return the seconds until its next start."""
         now = time.monotonic()
         if now - self.started_at >= backoff.healthy_seconds:
-            self.delay, self.exits = 0.0, 0
+            self.delay, self.exit_count = 0.0, 0
         self.delay = min(self.delay * 2 or backoff.first_seconds, backoff.longest_seconds)
         self.due_at = now + self.delay
-        self.exits += 1
+        self.exit_count += 1
         return self.delay
 
     @property
@@ -91,14 +92,14 @@ class ForkedChild:
         return self.status
 
 
-def send_signal(pid: int, number: int) -> None:
+def send_signal(pid: int, signal_number: int) -> None:
     """Send a signal to a process. Do nothing if the process no longer exists."""
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
+        os.kill(pid, signal_number)
 
 
 def stop_in_parallel(plans: Sequence[tuple[Stoppable, StopSignals]]) -> None:
-    """Stop all processes in parallel. Each process gets its signals in order, then SIGKILL."""
+    """Send each process its signals in order, then SIGKILL, until all processes have exited."""
     pending = {process.pid: (process, [*stops, _KILL]) for process, stops in plans}
     next_signal_at = dict.fromkeys(pending, 0.0)
     while pending:

@@ -23,7 +23,7 @@ _CHECKED_TIME_COUNT = 200
 _SEARCHED_PERIODS = (timedelta(days=1), timedelta(days=32), timedelta(days=367))
 _EVERY_HOUR = frozenset({"*", "*/1"})
 _FULL_RANGES = ("0-59", "0-23")
-_START = datetime(2024, 1, 1, tzinfo=UTC)
+_CHECK_START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def check_expression(expression: str, *, field: str, min_interval: timedelta) -> str:
@@ -34,7 +34,7 @@ def check_expression(expression: str, *, field: str, min_interval: timedelta) ->
     """
     normalized = " ".join(expression.split())
     try:
-        times = list(islice(iterate_times(normalized, "UTC", _START), _CHECKED_TIME_COUNT))
+        times = list(islice(iterate_times(normalized, "UTC", _CHECK_START), _CHECKED_TIME_COUNT))
     except CronSimError:
         times = []
     if not times or normalized.count(" ") != _FIELD_COUNT - 1:

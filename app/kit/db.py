@@ -270,7 +270,7 @@ def open_autocommit() -> Connection:
     return db.engines["read"].connect()
 
 
-def dispose() -> None:
+def discard_parent_connections() -> None:
     """Dispose of the parent's connections in a forked child, but do not close them."""
     for engine in db.engines.values():
         engine.dispose(close=False)

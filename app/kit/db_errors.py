@@ -51,7 +51,7 @@ def translate(failure: SQLAlchemyError) -> Exception:
 
 _DISK_FULL = "53100"
 _ROLLED_BACK = "40"  # the SQLSTATE class of rollbacks, such as deadlocks
-_TIMEOUTS = {"55P03", "57014"}  # lock_timeout, statement_timeout
+_TIMEOUT_CODES = {"55P03", "57014"}  # lock_timeout, statement_timeout
 _OUTAGES = {"08", "53", "57", "58"}  # connection, resources, operator intervention, system error
 
 
@@ -60,7 +60,7 @@ def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
     code = getattr(failure.orig, "pgcode", None) or ""
     if code == _DISK_FULL:
         return storage_full()
-    if code[:2] == _ROLLED_BACK or code in _TIMEOUTS:
+    if code[:2] == _ROLLED_BACK or code in _TIMEOUT_CODES:
         return build_busy_error()
     if is_outage(failure):
         return build_unavailable_error()
@@ -78,7 +78,7 @@ def is_outage(failure: BaseException) -> bool:
     if not isinstance(failure, DBAPIError):
         return False
     code = getattr(failure.orig, "pgcode", None) or ""
-    if code in _TIMEOUTS:
+    if code in _TIMEOUT_CODES:
         return False
     return failure.connection_invalidated or not code or code[:2] in _OUTAGES
 

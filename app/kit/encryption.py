@@ -18,8 +18,8 @@ from app.kit import container, db, tenancy
 from app.kit.secrets import DecryptionFailed
 
 _INFO_KEY = "encrypted"
-BATCH = 500
-"""The maximum number of tokens in a batch."""
+BATCH_SIZE = 500
+"""The maximum number of tokens that one transaction re-encrypts."""
 
 Progress = Callable[[int, int], None]
 """A function that receives the number of processed tokens and the approximate total."""
@@ -69,7 +69,7 @@ class EncryptedColumn:
 
 @dataclass(slots=True)
 class TokenCounts:
-    """Counts of the tokens in one column. `place` is the qualified name of the column.
+    """Counts of the Fernet tokens in one encrypted column, whose qualified name is `place`.
 
     `rotated` counts the tokens that were re-encrypted or, in a dry run, would be re-encrypted.
     `unreadable` counts the tokens that no configured key can decrypt.
@@ -93,7 +93,7 @@ def list_columns() -> list[EncryptedColumn]:
 
 
 def count_tokens() -> int:
-    """Return the number of tokens in all columns."""
+    """Return the number of Fernet tokens in all encrypted columns."""
     with _across_organizations():
         counts = (
             select(func.count()).select_from(column.table).where(column.value.is_not(None))
@@ -103,7 +103,7 @@ def count_tokens() -> int:
 
 
 def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[TokenCounts]:
-    """Re-encrypt all tokens with the first key, except tokens that already use the first key.
+    """Re-encrypt, with the first configured key, all Fernet tokens that use another key.
 
     Returns the counts for each column. Each batch is committed. An interrupted run can be repeated,
     and continues with the remaining tokens. If a token is replaced concurrently, the new token is
@@ -126,9 +126,9 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
 
 
 def list_unreadable_columns() -> list[str]:
-    """Return the names of columns with a token that no key decrypts.
+    """Return the names of encrypted columns with a Fernet token that no configured key decrypts.
 
-    Reads only the first `BATCH` tokens of each column.
+    Reads only the first `BATCH_SIZE` tokens of each column.
     """
     return [
         column.name
@@ -185,7 +185,7 @@ def _iterate_batches(column: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, 
     """Yield batches of (primary key, token) pairs from a column, ordered by primary key."""
     key_columns = _list_primary_key_columns(column)
     statement = select(*key_columns, column.value).where(column.value.is_not(None))
-    statement = statement.order_by(*key_columns).limit(BATCH)
+    statement = statement.order_by(*key_columns).limit(BATCH_SIZE)
     after: tuple[Any, ...] | None = None
     while True:
         batch_statement = statement
@@ -195,7 +195,7 @@ def _iterate_batches(column: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, 
             rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(batch_statement)]
         if rows:
             yield rows
-        if len(rows) < BATCH:
+        if len(rows) < BATCH_SIZE:
             return
         after = rows[-1][0]
 

@@ -78,10 +78,7 @@ class ApiError(Exception):
             self.headers.setdefault("Retry-After", RETRY_AFTER)
 
     def build_body(self) -> dict[str, Any]:
-        """Return the response body: an `error` with `code` and `message`.
-
-        It also has `field` and `details` if they are set.
-        """
+        """Return the body: an `error` with `code`, `message` and, if set, `field` and `details`."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.field is not None:
             error["field"] = self.field

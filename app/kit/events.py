@@ -179,7 +179,7 @@ def emit(name: EventName[Payload], data: Payload) -> UUID:
 
 
 def emit_many(name: EventName[Payload], payloads: Sequence[Payload]) -> None:
-    """Emit one event for each payload in `payloads`, in a single statement."""
+    """Emit one event (see `emit`) for each payload in `payloads`, in a single statement."""
     if not payloads:
         return
     handlers = _handlers.get(name, [])
@@ -224,18 +224,18 @@ def _encode_groups(name: str, ids: Sequence[str], payloads: Sequence[bytes]) -> 
 
 
 def emit_for_organizations(
-    name: EventName[Payload], data: Payload, *, organizations: str, **values: object
+    name: EventName[Payload], data: Payload, *, organizations_sql: str, **values: object
 ) -> int:
     """Emit one event for each selected organization, and return how many events were emitted.
 
-    All events have the same `data`. `organizations` is the SQL of a SELECT that returns
-    organization ids, and `values` are its parameters. The caller must have bound all organizations
+    All events have the same `data`. `organizations_sql` is a SELECT that returns organization
+    ids, and `values` are its parameters. The caller must have bound all organizations
     (`tenancy.across_organizations`).
     """
     handlers = _handlers.get(name, [])
     db.session().flush()
     result = db.session().execute(
-        text(_EMIT_EACH.format(organizations=organizations)),
+        text(_EMIT_EACH.format(organizations=organizations_sql)),
         {
             **values,
             "name": name,

@@ -1,9 +1,9 @@
 """Support for the `Idempotency-Key` header: a repeated request gets the first response again.
 
-Keys expire after 24 hours. A request inserts its key in its own transaction. A second request with
-the same key waits on the unique index until the first transaction has committed, and then finds the
-stored response. The stored response is encrypted, and contains no secret that is shown only once.
-The hash of the body is keyed, because a body can contain a password.
+Keys expire after 24 hours. A request inserts its key in the transaction of its changes. A second
+request with the same key waits on the unique index until this transaction has committed, and then
+finds the stored response. The stored response is encrypted, and contains no secret that is shown
+only once. The hash of the body is keyed, because a body can contain a password.
 """
 
 import hashlib
@@ -66,12 +66,13 @@ def run(
     operation: str,
     body: bytes,
     perform: Callable[[], Response],
-    secrets: Collection[str] = (),
+    secret_fields: Collection[str] = (),
 ) -> Response:
     """Return the stored response for `key`, or call `perform` and store its response.
 
-    `secrets` are fields in the response's `data` that are not stored. They are null in a replayed
-    response. Raises 409 if the key was used with a different body.
+    Only the same `owner` gets the stored response. `secret_fields` are fields in its `data` that
+    are not stored, and are null in a replayed response. Raises 409 if the key was used with a
+    different body.
     """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
     body_key = container.keyring().derive_key("idempotency body")
@@ -93,18 +94,18 @@ def run(
     session.execute(
         update(IdempotencyKey)
         .where(IdempotencyKey.scope == scope)
-        .values(status=response.status_code, response=_encrypt_response(response, secrets))
+        .values(status=response.status_code, response=_encrypt_response(response, secret_fields))
     )
     return response
 
 
-def _encrypt_response(response: Response, secrets: Collection[str]) -> str:
+def _encrypt_response(response: Response, secret_fields: Collection[str]) -> str:
     stored_headers = ("ETag", "Content-Type")
     headers = {name: text for name, text in response.headers.items() if name in stored_headers}
     body = response.get_data(as_text=True)
-    if secrets:
+    if secret_fields:
         payload = orjson.loads(body)
-        payload["data"] |= dict.fromkeys(secrets)
+        payload["data"] |= dict.fromkeys(secret_fields)
         body = orjson.dumps(payload).decode()
     return container.keyring().encrypt(orjson.dumps([headers, body]))
 
@@ -120,7 +121,7 @@ def _insert_key(scope: bytes, request_hash: bytes) -> bool:
 
 
 class _StoredResponse(NamedTuple):
-    """The response to the first request with a key. It is encrypted."""
+    """The encrypted response to the first request with an idempotency key."""
 
     request_hash: bytes
     status: int | None
@@ -143,5 +144,5 @@ def _replay(stored_response: _StoredResponse, request_hashes: Collection[bytes])
 
 
 def build_owner(caller_id: UUID | None, organization_id: UUID | None) -> str:
-    """Return the string that identifies the owner of a key: a caller in an organization."""
+    """Return the string that identifies a caller in an organization as the owner of a key."""
     return f"{caller_id}/{organization_id}"

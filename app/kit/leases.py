@@ -31,14 +31,14 @@ RELEASE = "lease_token = NULL, leased_until = NULL"
 SHARED_TOKEN = "(SELECT gen_random_uuid())"  # noqa: S105 - SQL
 """The token for `build_lease_assignments` if all rows of a claim get the same lease."""
 ASYNC_COMMIT = text("SET LOCAL synchronous_commit = off")
-"""Makes the commit not wait for the disk. A crash of the database may then undo the commit."""
+"""Statement that makes the commit not wait for the disk. A crash may then undo the commit."""
 _EXPIRY = "now() + make_interval(secs => :lease_seconds)"
 
 
 def build_lease_assignments(token: str = "gen_random_uuid()", condition: str = "true") -> str:  # noqa: S107 - SQL
     """Build the assignments of an UPDATE statement that lease its rows for `:lease_seconds`.
 
-    Rows for which `condition` is false lose their lease. By default, each row gets its own token.
+    Rows for which `condition` is false lose their lease. By default, all tokens differ.
     """
     return (
         f"lease_token = CASE WHEN {condition} THEN {token} END,"
@@ -92,7 +92,7 @@ class LeasedTable:
         self.renew_seconds = renew_seconds
         self._name = name
         self._async_renewal = async_renewal
-        self._is_own = " AND ".join(
+        self._matches_lease = " AND ".join(
             ["leased.lease_token = lease.token", *(f"leased.{c} = lease.{c}" for c in key)]
         )
         leases = """
@@ -103,7 +103,7 @@ class LeasedTable:
         # Only a SELECT statement can skip locked rows, so it precedes the UPDATE statement.
         locked_leases = f"""
             {leases} CROSS JOIN LATERAL (
-                SELECT FROM {name} AS leased WHERE {self._is_own}
+                SELECT FROM {name} AS leased WHERE {self._matches_lease}
                 FOR UPDATE {"SKIP LOCKED" if skip_locked else ""}) AS locked
         """
         self._leases = locked_leases if skip_locked else leases
@@ -119,7 +119,7 @@ class LeasedTable:
             f"""
             WITH lease AS ({self._leases})
             UPDATE {self._name} AS leased SET {assignments}
-            FROM lease WHERE {self._is_own} {returning}
+            FROM lease WHERE {self._matches_lease} {returning}
             """  # noqa: S608 - made of constants
         )
 
@@ -143,12 +143,12 @@ class LeasedTable:
         return result.rowcount
 
     def lock(self, lease: Lease) -> bool:
-        """Lock the rows of a lease, and return whether all of them still have the lease."""
+        """Lock the rows of a lease for update. Return whether all of them still have the lease."""
         count = db.session().scalar(self._lock, self.build_parameters([lease]))
         return bool(count == len(lease.ids))
 
     def renew(self, leases: Sequence[Lease]) -> set[UUID]:
-        """Renew leases for `seconds`. Return the tokens of the leases that no row has lost."""
+        """Renew leases for `seconds`. Return the tokens of leases that no row has lost."""
         if self._async_renewal:
             db.session().execute(ASYNC_COMMIT)
         values = {"lease_seconds": self.seconds, **self.build_parameters(leases)}
@@ -176,7 +176,7 @@ class LeaseKeeper:
         return bool(self._valid_until)
 
     def add(self, leases: Iterable[Lease], claimed_at: float) -> None:
-        """Keep leases. `claimed_at` is the `time.monotonic()` value before they were claimed."""
+        """Start renewing leases. `claimed_at` is a `monotonic()` value from before their claim."""
         with self._changed:
             if not self._valid_until:
                 self._renew_at = claimed_at + self._table.renew_seconds
@@ -185,13 +185,13 @@ class LeaseKeeper:
                 self._valid_until[lease] = claimed_at + self._table.seconds
 
     def remove(self, leases: Iterable[Lease]) -> None:
-        """Stop keeping leases, because they were released or their work has ended."""
+        """Stop renewing leases, because they were released or their work has ended."""
         with self._changed:
             for lease in leases:
                 self._valid_until.pop(lease, None)
 
     def is_valid_for(self, lease: Lease, seconds: float) -> bool:
-        """Return whether a lease is kept, and will be valid for at least `seconds`."""
+        """Return whether a lease is being renewed, and will be valid for at least `seconds`."""
         with self._changed:
             return self._valid_until.get(lease, 0.0) >= monotonic() + seconds
 

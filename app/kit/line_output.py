@@ -105,7 +105,7 @@ class LineOutput:
             self._short_writers.discard(thread_id)
 
     def _wait_for_short_writers(self) -> None:
-        # A signal handler must not wait for a write of its own thread.
+        # A signal handler must not wait for a write of the thread that it interrupted.
         while self._short_writers - {get_ident()}:
             time.sleep(0.0001)
 
@@ -195,9 +195,9 @@ class LineOutput:
             elif dropped and not self._lines:
                 report = self._describe_dropped(dropped)
         # If there is a report, the queue is empty for the first time since lines were dropped.
-        reported = bool(report) and self._write_blocking(report)
+        is_reported = bool(report) and self._write_blocking(report)
         with self._changed:
-            if reported:
+            if is_reported:
                 self._drops -= dropped
             self._batch_size = 0
             self._changed.notify_all()

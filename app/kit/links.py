@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from app.kit import container
 
-_API = "/api/v1"
+_API_PREFIX = "/api/v1"
 
 
 class WebPage(StrEnum):
@@ -38,7 +38,7 @@ def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
     Notifications store `api_path`. It begins with `/api/v1/` and may have a query. In the link, the
     organization's slug replaces `/api/v1`.
     """
-    resource, _, query = api_path.removeprefix(_API).partition("?")
+    resource, _, query = api_path.removeprefix(_API_PREFIX).partition("?")
     parameters = "&".join(filter(None, (query, urlencode({"lang": language}))))
     return f"{WebPage.OPEN}/{org_slug}{resource}?{parameters}"
 

@@ -13,8 +13,8 @@ from babel.dates import format_datetime
 
 from app.kit import errors
 
-_TAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
-_EXCLUDED_NAMES = frozenset({"Factory", "localtime"})
+_LANGUAGE_TAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
+_EXCLUDED_TIME_ZONES = frozenset({"Factory", "localtime"})
 
 
 def check_locale(text: str, field: str) -> str:
@@ -31,7 +31,7 @@ def check_locale(text: str, field: str) -> str:
 
 @cache
 def _list_time_zones() -> frozenset[str]:
-    return frozenset(available_timezones()) - _EXCLUDED_NAMES
+    return frozenset(available_timezones()) - _EXCLUDED_TIME_ZONES
 
 
 def check_time_zone(text: str, field: str) -> str:
@@ -57,7 +57,7 @@ def format_timestamp(at: datetime, locale: str, time_zone: str) -> str:
 
 
 def _find_canonical_tag(text: str) -> str | None:
-    if not _TAG.fullmatch(text) or text.lower() == "root":
+    if not _LANGUAGE_TAG.fullmatch(text) or text.lower() == "root":
         return None
     try:
         locale = Locale.parse(text, sep="-", resolve_likely_subtags=False)

@@ -37,7 +37,7 @@ _LOGGERS_WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "fla
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-Event = MutableMapping[str, Any]
+LogEvent = MutableMapping[str, Any]
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
@@ -55,7 +55,7 @@ def bind_request(request_id: str) -> None:
 
 
 def bind_organization(organization: str) -> None:
-    """Bind the organization to all following log lines, unless it is an empty string."""
+    """Bind an organization's id to all following log lines, unless it is an empty string."""
     if organization:
         bind_contextvars(organization=organization)
 
@@ -103,7 +103,7 @@ def configure(level: str = "INFO", line_format: str = "auto") -> None:
 class _LineLogger:
     """The last step in structlog's chain. It writes lines to the output, which never blocks."""
 
-    render: Callable[[Event], bytes]
+    render: Callable[[LogEvent], bytes]
 
     def __init__(self, name: str = "") -> None:
         self.name = name
@@ -120,7 +120,7 @@ class LineHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         line_logger = _LineLogger(record.name)
         try:
-            event: Event = {**structlog.contextvars.get_contextvars()}
+            event: LogEvent = {**structlog.contextvars.get_contextvars()}
             event["event"] = record.getMessage()
             if record.exc_info:
                 event["exc_info"] = record.exc_info
@@ -159,15 +159,15 @@ _REDIS_OUTAGE_ERRORS = (RedisConnectionError, RedisTimeoutError)
 _redis_outage_detector = OutageDetector()
 
 
-def _shorten_outage(event: Event, failure: BaseException | None) -> Event:
-    """Return the event with only the first line of its message and a short error."""
+def _shorten_outage(event: LogEvent, failure: BaseException | None) -> LogEvent:
+    """Return the event with the first line of its message, and `error` instead of a traceback."""
     text = str(event["event"]).partition("\n")[0]
     short_event = {**event, "event": text, "error": f"{type(failure).__name__}: {failure}"}
     short_event.pop("exc_info", None)
     return short_event
 
 
-def _render_line(line_logger: _LineLogger, level: str, event: Event) -> bytes:
+def _render_line(line_logger: _LineLogger, level: str, event: LogEvent) -> bytes:
     if "exc_info" in event:
         event = structlog.processors.format_exc_info(None, level, event)
     leading_fields = {
@@ -233,14 +233,14 @@ def install_exception_hooks() -> None:
     threading.excepthook = log_thread_failure
 
 
-def _render_json(event: Event) -> bytes:
+def _render_json(event: LogEvent) -> bytes:
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # lone surrogates, or whole numbers beyond 64 bits
         return json.dumps(event).encode() + b"\n"
 
 
-def _render_text(event: Event) -> bytes:
+def _render_text(event: LogEvent) -> bytes:
     timestamp, level = event.pop("timestamp", ""), event.pop("level", "")
     leading_fields = f"{timestamp} {level:<8} {_render_value(event.pop('event', ''))}"
     trace = event.pop("exception", None)

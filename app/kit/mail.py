@@ -21,6 +21,7 @@ log = get_logger("app.mail")
 
 TIMEOUT_SECONDS = 10.0
 _MAX_ADDRESS_LENGTH = 320
+# The default ports by URL scheme and STARTTLS.
 _PORTS = {("smtp", False): 25, ("smtp", True): 587, ("smtps", False): 465, ("smtps", True): 465}
 _ATOM = r"[^\s<>@,;:\"()\[\]\\\x00-\x1f\x7f]+"
 _ADDRESS = re.compile(rf"{_ATOM}@{_ATOM}")

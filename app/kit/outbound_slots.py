@@ -24,7 +24,7 @@ _slot_owner_ids: list[UUID] = []
 
 @cache
 def get_slot_count() -> int:
-    """Return the number of slots in this process: half of its threads."""
+    """Return the number of slots in this process: half of its web threads, but at least one."""
     return max(1, container.settings().web_threads // 2)
 
 
@@ -56,7 +56,7 @@ def _is_slot_free(owner_id: UUID) -> bool:
 
 @contextmanager
 def hold_check_slot(owner_id: UUID | None = None) -> Iterator[None]:
-    """Hold a slot while a host in somebody's settings is checked.
+    """Hold a slot while checking a host that a user has entered in settings.
 
     An owner holds one slot for checks at a time. Raises 503 if no slot becomes free in time.
     """

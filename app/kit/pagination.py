@@ -26,7 +26,7 @@ from app.kit.periods import Column, CreatedFilters, build_filter_conditions, bui
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
-_TOTAL = "page_total"
+_TOTAL_COLUMN = "page_total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Page:
     page_size: int
 
     def build_meta(self) -> dict[str, Any]:
-        """Return the content of `meta` in the response."""
+        """Return the content of the property `meta` in the response."""
         return {
             "total": self.total,
             "next_cursor": self.next_cursor,
@@ -60,7 +60,7 @@ class Page:
 
 
 class KeyQuery(NamedTuple):
-    """A statement that finds the keys of a page's rows faster than the page's own statement.
+    """A statement that finds the keys of a page's rows faster than the statement of `paginate`.
 
     `statement` selects the sort column and the unique column under their names, and may select
     columns for other sort orders. If `branches` is set, the conditions of `statement` refer to
@@ -140,28 +140,28 @@ def paginate(
     statement: Select[Any],
     request: PageRequest,
     *,
-    sorts: Mapping[str, Column],
+    sort_columns: Mapping[str, Column],
     unique: Column,
     total: ColumnElement[int] | None = None,
-    count: Select[Any] | None = None,
-    keys: Sequence[KeyQuery] = (),
+    counted_rows: Select[Any] | None = None,
+    key_queries: Sequence[KeyQuery] = (),
 ) -> Page:
     """Return one page of `statement`, which has filters but no order.
 
-    `sorts` maps the sort keys of the API to columns that are never null. `unique` breaks ties.
-    These columns must belong to the statement or to the entity that it selects. `total` is an SQL
-    expression for the length of the list (see `app.kit.counters`). If `total` is None, the rows of
-    `count`, or of the statement, are counted, which is only allowed for lists that do not grow. If
-    there are `keys`, the union of their statements determines the rows of the page. Raises 422 for
+    `sort_columns` maps the sort keys of the API to columns that are never null. `unique` breaks
+    ties. These columns must belong to the statement or to the entity that it selects. `total` is an
+    SQL expression for the length of the list (see `app.kit.counters`). If it is None, the rows of
+    `counted_rows`, or of the statement, are counted. Do this only for lists that do not grow. With
+    `key_queries`, the union of their statements determines the rows of the page. Raises 422 for
     `cursor` if the cursor does not belong to this list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
-    order = _build_order(request, cursor, sorts, unique)
-    page = _apply_order(statement, order, keys, request.page_size + 1)
+    order = _build_order(request, cursor, sort_columns, unique)
+    page = _apply_order(statement, order, key_queries, request.page_size + 1)
     includes_total = cursor is None and total is not None and not _selects_entities(statement)
     if includes_total:
         assert total is not None
-        page = page.add_columns(total.label(_TOTAL))
+        page = page.add_columns(total.label(_TOTAL_COLUMN))
     result = db.session().execute(page)
     rows: list[Any] = list(result.scalars() if _selects_entities(statement) else result)
     if cursor is not None:
@@ -172,7 +172,7 @@ def paginate(
     elif total is not None:
         length = int(db.session().execute(select(total)).scalar_one())
     else:
-        length = _count_rows(statement if count is None else count)
+        length = _count_rows(statement if counted_rows is None else counted_rows)
     if cursor is None and total is not None:
         upkeep.fold_backlog()
     return _build_page(rows, order.names, length, request, cursor)
@@ -194,7 +194,7 @@ def paginate_records(
     return paginate(
         select(model).where(*build_filter_conditions(model, filters)),
         request,
-        sorts={"created_at": model.created_at},
+        sort_columns={"created_at": model.created_at},
         unique=model.id if unique is None else unique,
         total=counters.build_filtered_total(source, model, filters),
     )
@@ -208,15 +208,15 @@ def paginate_values(request: PageRequest, **columns: Sequence[str] | Sequence[in
     rows = list(zip(*columns.values(), strict=True))
     typed_columns = (column(name, literal(cells[0]).type) for name, cells in columns.items())
     table = values(*typed_columns, name="listed").data(rows)
-    sorts = dict(table.c.items())
-    return paginate(select(*table.c), request, sorts=sorts, unique=next(iter(table.c)))
+    unique = next(iter(table.c))
+    return paginate(select(*table.c), request, sort_columns=dict(table.c.items()), unique=unique)
 
 
 def _build_order(
-    request: PageRequest, cursor: Cursor | None, sorts: Mapping[str, Column], unique: Column
+    request: PageRequest, cursor: Cursor | None, sort_columns: Mapping[str, Column], unique: Column
 ) -> _Order:
-    sort = sorts[request.sort.lstrip("-")]
-    columns = [sort] if sort is unique else [sort, unique]
+    sort_column = sort_columns[request.sort.lstrip("-")]
+    columns = [sort_column] if sort_column is unique else [sort_column, unique]
     backward = cursor is not None and cursor.backward
     edge = None
     if cursor is not None:
@@ -227,11 +227,11 @@ def _build_order(
 
 
 def _apply_order(
-    statement: Select[Any], order: _Order, keys: Sequence[KeyQuery], limit: int
+    statement: Select[Any], order: _Order, key_queries: Sequence[KeyQuery], limit: int
 ) -> Select[Any]:
-    if not keys:
+    if not key_queries:
         return order.apply(statement, order.columns).limit(limit)
-    subqueries = [_select_first_keys(query, order, limit) for query in keys]
+    subqueries = [_select_first_keys(query, order, limit) for query in key_queries]
     page_keys = subqueries[0]
     if len(subqueries) > 1:
         union_keys = union(*(select(*subquery.c) for subquery in subqueries)).subquery()

@@ -1,4 +1,4 @@
-"""SQL conditions that limit a column to a period."""
+"""SQL conditions that limit a column to a period or to the values of filters."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -50,7 +50,7 @@ _NOUNS: Mapping[Meter, str] = {
 
 @dataclass
 class Allowance:
-    """The limits and the usage of the current organization until the end of the transaction.
+    """The plan limits and the usage of the current organization until the transaction ends.
 
     `limits` contains only meters that have a limit. `used` contains their current usage.
     """

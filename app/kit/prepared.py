@@ -41,8 +41,8 @@ class Prepared:
         assert len(name) <= _MAX_NAME_LENGTH, name  # PostgreSQL would truncate it
         self.name = name
         self.prepare_sql = f"PREPARE {name}{f' ({types})' if types else ''} AS {sql}"
-        count = len(types.split(",")) if types else 0
-        placeholders = f" ({', '.join(['%s'] * count)})" if count else ""
+        type_count = len(types.split(",")) if types else 0
+        placeholders = f" ({', '.join(['%s'] * type_count)})" if type_count else ""
         self.execute_sql = f"EXECUTE {name}{placeholders}"
         self.build_row: Callable[[Any], Any] | None = None
         REGISTRY[name] = self
@@ -158,7 +158,7 @@ def _is_dead(connection: PoolProxiedConnection) -> bool:
 
 
 def drop_connection() -> None:
-    """Drop this thread's autocommit connection after a failure or a fork."""
+    """Close this thread's autocommit connection, if any. Call this after a failure or a fork."""
     connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
     if connection is not None:
         _local.connection = None

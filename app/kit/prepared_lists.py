@@ -28,7 +28,7 @@ class PreparedList:
         unique: Column,
         key_type: str = "timestamptz",
     ) -> None:
-        self._order = {str(key.key): key.type.python_type, str(unique.key): unique.type.python_type}
+        self._types = {str(key.key): key.type.python_type, str(unique.key): unique.type.python_type}
         first_select = statement.add_columns(total.label("page_total"))
         base_types = {"organization_id": "uuid", "page_limit": "int"}
         edge_types = {**base_types, "edge_key": key_type, "edge_id": "uuid"}
@@ -52,7 +52,7 @@ class PreparedList:
 
         Raises 422 for `cursor` if the cursor does not belong to this list.
         """
-        return paginate_rows(request, self._order, self._fetch)
+        return paginate_rows(request, self._types, self._fetch)
 
     def _fetch(self, start: PageStart) -> tuple[list[Any], int | None]:
         statement = self._statements[start.descending, start.is_first]

@@ -11,7 +11,7 @@ from app.kit.permissions import Role
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """The organization of a request, with the attributes that the kit needs.
+    """The organization of a request, with the attributes that `app.kit` needs.
 
     `plan_limits` are the organization's custom limits, which replace the plan's limits.
     """

@@ -16,8 +16,8 @@ _F_SETSIG = 10  # fcntl(2); not defined in the module `fcntl`
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
-    """Have the kernel send `signal_number` to this process when the process `parent` exits.
+def die_with_parent(parent_pid: int, signal_number: int = signal.SIGKILL) -> None:
+    """Have the kernel send `signal_number` to this process when the parent process exits.
 
     Call this in the child, after any change of user (which clears the setting). It uses prctl(2)
     with PR_SET_PDEATHSIG. The kernel sends the signal when the *thread* that created the child
@@ -25,7 +25,7 @@ def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
     process. If the parent has exited already, this process is killed immediately.
     """
     _prctl(_PR_SET_PDEATHSIG, signal_number)
-    if os.getppid() != parent:
+    if os.getppid() != parent_pid:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -48,7 +48,7 @@ def die_with_pipe(descriptor: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant process whose own parent exits.
+    """Become the parent of every descendant process whose parent exits.
 
     It uses prctl(2) with PR_SET_CHILD_SUBREAPER. The caller must reap these processes with waitpid
     when they exit.

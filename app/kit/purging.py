@@ -7,7 +7,7 @@ from sqlalchemy import text
 from app.kit import db
 from app.kit.db import Checkpoint
 
-BATCH = 5000
+BATCH_SIZE = 5000
 """The maximum number of rows that one transaction deletes."""
 
 
@@ -25,10 +25,10 @@ def purge(
     """
     deleted_count = 0
     while True:
-        batch_count = delete_batch(table, condition, values or {}, BATCH)
+        batch_count = delete_batch(table, condition, values or {}, BATCH_SIZE)
         checkpoint()
         deleted_count += batch_count
-        if batch_count < BATCH:
+        if batch_count < BATCH_SIZE:
             return deleted_count
 
 

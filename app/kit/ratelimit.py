@@ -108,20 +108,20 @@ class RateLimitStore:
 
 
 _store = RateLimitStore()
-_items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIMITS.items()}
+_limit_items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIMITS.items()}
 
 
-def check(name: str, organization_key: Callable[[], str]) -> None:
+def check(name: str, get_organization_key: Callable[[], str]) -> None:
     """Check the limit `name`, and count one request against it.
 
-    `organization_key` returns the key under which the requests of the caller's organization are
+    `get_organization_key` returns the key under which the requests of the caller's organization are
     counted. Raises 429 `rate_limited` with `Retry-After` if the limit is exceeded.
     """
     if not _store.enabled:
         return
-    item = _items[name]
+    item = _limit_items[name]
     by_organization = LIMITS[name][1] == "org"
-    key = organization_key() if by_organization else get_client_key()
+    key = get_organization_key() if by_organization else get_client_key()
     hit = _store.hit(item, name, key)
     if hit is None:
         return

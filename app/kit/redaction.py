@@ -72,7 +72,7 @@ def _to_plain_value(value: object, depth: int) -> object:
 def _convert_to_text(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - an object's own code may raise anything
+    except Exception:  # noqa: BLE001 - the object's class may raise anything
         return f"[{type(value).__name__}]"
 
 

@@ -140,7 +140,7 @@ def _encode_token(token: str) -> bytes:
 
 
 class HashingSlots:
-    """Limits the number of threads that hash passwords or wait to hash them.
+    """Limits the number of threads that hash passwords or wait for `_hash_semaphore`.
 
     Additional threads wait up to `wait_seconds` for a slot. If slots have been scarce for more than
     `flood_seconds`, additional threads get an error immediately, so that they can serve other

@@ -1,4 +1,4 @@
-"""Checks of the options in the URLs of servers, with the libraries that use these URLs.
+"""Checks of the server URLs in the settings, made with the libraries that use the URLs.
 
 Without these checks, the service would start, and each request or job would fail.
 """

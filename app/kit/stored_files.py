@@ -16,7 +16,7 @@ LINK_SECONDS = 300
 def translate_storage_errors(
     build_missing_error: Callable[[], ApiError] = errors.not_found,
 ) -> Iterator[None]:
-    """Translate storage errors: `build_missing_error()` for a missing file, 503 for other errors.
+    """Translate storage errors: to `build_missing_error()` for a missing file, else to a 503 error.
 
     StorageFull is not translated here (see `app.kit.capacity`).
     """

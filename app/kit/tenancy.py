@@ -68,7 +68,7 @@ def _build_scope_sql(organization: str, all_organizations: str) -> str:
     )
 
 
-_UNBOUND = _build_scope_sql("", "")
+_UNBOUND_SCOPE_SQL = _build_scope_sql("", "")
 _ALL_ORGANIZATIONS = TenantScope(None, _build_scope_sql("", "on"))
 _scope: ContextVar[TenantScope | None] = ContextVar("tenant_scope", default=None)
 
@@ -111,10 +111,7 @@ def current_organization_id() -> UUID:
 
 
 def find_organization_id() -> UUID | None:
-    """Return the id of the current organization.
-
-    Returns None if no organization is bound, or if all organizations are bound.
-    """
+    """Return the id of the current organization, or None if no or all organizations are bound."""
     scope = _scope.get()
     return None if scope is None else scope.organization_id
 
@@ -147,7 +144,7 @@ def build_index(
 
 
 def build_join(column: InstrumentedAttribute[Any], model: Any) -> ColumnElement[bool]:
-    """Build the condition that joins a tenant table with `model`, whose ids `column` contains."""
+    """Build the condition that joins `model` to a tenant table by `column`, an id of `model`."""
     table = column.parent.entity
     return and_(model.organization_id == table.organization_id, model.id == column)
 
@@ -214,7 +211,7 @@ def build_scope_prefix(connection: extensions.connection, info: MutableMapping[A
     dictionary that the pool keeps for the connection.
     """
     scope = _scope.get()
-    sql = _UNBOUND if scope is None else scope.sql
+    sql = _UNBOUND_SCOPE_SQL if scope is None else scope.sql
     if not connection.autocommit:
         sql += audit_context.build_actor_sql()
         if info.get("scope") == sql:

@@ -75,7 +75,7 @@ def parse_bearer(authorization: str | None) -> str | None:
 
 
 def verify(token: str) -> Claims:
-    """Verify a token, and return its claims.
+    """Verify an access token, and return its claims.
 
     Raises 401 `token_expired` if the token has expired, and `invalid_credentials` if it is invalid
     for another reason.

@@ -9,16 +9,16 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Validator:
-    """Reads a file and checks its values. Invalid values raise `error` with their location."""
+    """Reads a file and checks its values. Errors are raised as `error_class` with a location."""
 
-    error: type[ValueError]
+    error_class: type[ValueError]
 
     def read(self, path: Path) -> Mapping[str, object]:
-        """Return the content of a file; raise `error` if it cannot be read or is not TOML."""
+        """Return the content of a file; raise `error_class` if it is unreadable or not TOML."""
         try:
             return tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise self.error(f"cannot be read: {error}") from None
+            raise self.error_class(f"cannot be read: {error}") from None
 
     def check_table(
         self,
@@ -29,18 +29,18 @@ class Validator:
     ) -> Mapping[str, object]:
         """Return `value` if it is a table with all `required` keys; other keys must be `optional`.
 
-        Raises `error` otherwise.
+        Raises `error_class` otherwise.
         """
         if not isinstance(value, dict):
-            raise self.error(f"{location} must be a table")
+            raise self.error_class(f"{location} must be a table")
         if unknown_keys := sorted(value.keys() - required - optional):
-            raise self.error(f"{location}: unknown keys: {', '.join(unknown_keys)}")
+            raise self.error_class(f"{location}: unknown keys: {', '.join(unknown_keys)}")
         if missing_keys := sorted(required - value.keys()):
-            raise self.error(f"{location}: missing keys: {', '.join(missing_keys)}")
+            raise self.error_class(f"{location}: missing keys: {', '.join(missing_keys)}")
         return value
 
     def check_integer(self, value: object, location: str, minimum: int, maximum: int) -> int:
-        """Return `value` if it is an integer in the range, otherwise raise `error`."""
+        """Return `value` if it is an integer in the range, otherwise raise `error_class`."""
         if type(value) is not int or not minimum <= value <= maximum:
-            raise self.error(f"{location} must be a whole number from {minimum} to {maximum}")
+            raise self.error_class(f"{location} must be a whole number from {minimum} to {maximum}")
         return value

@@ -25,14 +25,14 @@ _ENCRYPTED_SCHEMES = ("https://",)
 
 
 class SettingsType(Protocol):
-    """A type of connector or destination, which describes the settings of its instances."""
+    """A type of connector or export destination, which describes the settings of its instances."""
 
     @property
     def settings_schema(self) -> Mapping[str, Any]:
         """Return the JSON Schema of all settings."""
 
     @property
-    def secrets(self) -> AbstractSet[str]:
+    def secret_names(self) -> AbstractSet[str]:
         """Return the names of the settings that are secrets."""
 
     @property
@@ -65,7 +65,7 @@ def check_settings(
     if setting_problem := settings_type.find_problem(settings):
         name, message = setting_problem
         raise errors.invalid(message, f"{field}.{name}")
-    secret_names = settings_type.secrets
+    secret_names = settings_type.secret_names
     return ValidatedSettings(
         {name: _to_integer(value) for name, value in settings.items() if name not in secret_names},
         {name: value for name, value in settings.items() if name in secret_names},
@@ -86,7 +86,7 @@ def merge_settings(
     query if it is otherwise the same. Raises 400 like `check_settings`.
     """
     new_settings = url_queries.restore_queries(new_settings, stored.public, field=field)
-    if settings_type.secrets.isdisjoint(new_settings) and stored.secrets:
+    if settings_type.secret_names.isdisjoint(new_settings) and stored.secrets:
         changed_name = next(
             (name for name in _TARGET_NAMES if new_settings.get(name) != stored.public.get(name)),
             None,
@@ -130,7 +130,7 @@ def _to_integer(value: object) -> object:
 
 
 def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
-    """Raise 400 for unencrypted protocols, unless this installation allows them."""
+    """Raise 400 if settings use an unencrypted protocol that this installation does not allow."""
     if container.settings().connector_allow_unencrypted:
         return
     if settings.get("tls") is False:
@@ -148,7 +148,7 @@ def _check_pattern(
 ) -> Iterator[ValidationError]:
     """Check a value against the keyword `pattern`, in which `$` matches only at the end of a text.
 
-    The library also accepts a line break after `$`, and a line break would end a protocol command.
+    In `re`, `$` also matches before a final line break, and a line break ends protocol commands.
     """
     expression = pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern
     if isinstance(value, str) and re.search(expression, value) is None:
@@ -189,7 +189,7 @@ _MESSAGES = {
     "oneOf": "Exactly one of these settings is required: {names}.",
     "not": "Only one of these settings is allowed: {names}.",
 }
-"""Messages by JSON Schema keyword. The library's own messages would contain secrets."""
+"""Messages by JSON Schema keyword. The library's messages would contain secrets."""
 _DEFAULT_MESSAGE = "Does not match the schema of this type."
 
 

@@ -16,7 +16,7 @@ from werkzeug.exceptions import NotFound
 from app.kit.errors import ApiError
 from app.kit.settings import Settings
 
-PATHS = ("/", "/sign-in", "/sign-on", "/organizations", "/o/<slug>/", "/o/<slug>/<path:page>")
+PAGE_PATHS = ("/", "/sign-in", "/sign-on", "/organizations", "/o/<slug>/", "/o/<slug>/<path:page>")
 """The paths of all pages, except pages that emails link to (`app.identity.pages`)."""
 
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
@@ -28,7 +28,7 @@ FOLDER = "workbench"
 _EXTENSION = "workbench"
 _HEAD_END_TAG = "</head>"
 _NONCE = "NONCE"
-_POLICY = (
+_CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic'; "
     "style-src 'self' 'nonce-{nonce}'; img-src 'self' blob:; font-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -46,7 +46,7 @@ class PageHead:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The index page of a build, split into head tags and the HTML before and after them.
+    """The index page of the built web application: head tags, and the HTML before and after them.
 
     `tags` contains the placeholder `NONCE` for the nonce of each response.
     """
@@ -58,7 +58,7 @@ class Build:
     def build_page_head(self) -> PageHead:
         """Return the head tags and policy for one response, with a new nonce."""
         nonce = secrets.token_urlsafe(16)
-        policy = _POLICY.format(nonce=nonce)
+        policy = _CONTENT_SECURITY_POLICY.format(nonce=nonce)
         return PageHead(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no user input
 
     def render_index(self) -> tuple[str, str]:
@@ -68,7 +68,7 @@ class Build:
 
 
 class BuildFolder:
-    """The folder that contains the build. A new build is served without a restart."""
+    """The folder of the built web application. A new build is served without a restart."""
 
     def __init__(self, dist: Path, base: str) -> None:
         self._index = dist / "index.html"
@@ -88,7 +88,7 @@ class BuildFolder:
 
 
 def parse_build(html: str, base: str) -> Build:
-    """Parse the `index.html` of a build. `base` is the path prefix of all URLs."""
+    """Parse the `index.html` of the web application. `base` is the path prefix of all URLs."""
     lines = html.replace(f'"./{FOLDER}/', f'"{escape(base)}/{FOLDER}/').splitlines()
     for tag in ("<script ", '<link rel="modulepreload" '):
         lines = [line.replace(tag, f'{tag}nonce="{_NONCE}" ') for line in lines]
@@ -102,19 +102,13 @@ def parse_build(html: str, base: str) -> Build:
 
 
 def find_build() -> Build | None:
-    """Return the build that this Flask application serves.
-
-    Returns None if the workbench is disabled or has not been built.
-    """
+    """Return the web application to serve, or None if WORKBENCH is off or it is not built."""
     folder: BuildFolder | None = current_app.extensions.get(_EXTENSION)
     return folder.find() if folder else None
 
 
 def build_page_head() -> PageHead | None:
-    """Return the head tags and policy that a page needs to start the web application.
-
-    Returns None if there is no build.
-    """
+    """Return the head tags and policy of a page with the web application, or None if not built."""
     build = find_build()
     return build.build_page_head() if build else None
 
@@ -126,7 +120,7 @@ def init(app: Flask, settings: Settings, dist: Path = DIST) -> None:
     base = urlsplit(settings.public_url).path.rstrip("/")
     app.extensions[_EXTENSION] = BuildFolder(dist, base)
     pages = Blueprint("workbench", __name__)
-    for path in PATHS:
+    for path in PAGE_PATHS:
         pages.add_url_rule(path, "page", show_page, methods=["GET"])
     pages.add_url_rule(
         f"/{FOLDER}/<path:name>", "file", lambda name: send_file(dist, name), methods=["GET"]

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.counting import FOLDING
+from migrations.counting import FOLDING_LOCK_KEY
 from migrations.policies import ROLE, protect
 
 revision = "202611230500"
@@ -37,7 +37,7 @@ DECLARE
     folded int;
     emptied counts[];
 BEGIN
-    IF NOT pg_try_advisory_xact_lock({FOLDING}) THEN
+    IF NOT pg_try_advisory_xact_lock({FOLDING_LOCK_KEY}) THEN
         RETURN 0;
     END IF;
     WITH taken AS (
@@ -123,7 +123,7 @@ DECLARE
     repaired int;
     emptied counts[];
 BEGIN
-    PERFORM pg_advisory_xact_lock({FOLDING});
+    PERFORM pg_advisory_xact_lock({FOLDING_LOCK_KEY});
     WITH cells AS (
         SELECT organization AS organization_id, d.*
         FROM count_differences(organization, source_name) AS d

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.metering import FOLDING, REPAIRING, TODAY, Source, metered
+from migrations.metering import FOLDING_LOCK_KEY, REPAIRING_LOCK_KEY, TODAY, Source, metered
 from migrations.policies import ROLE, protect
 
 revision = "202612031000"
@@ -61,7 +61,7 @@ RETURN CASE
 SETTLE = f"""
 CREATE FUNCTION settle_usage(organization uuid, until_day date) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock_shared({FOLDING});
+    PERFORM pg_advisory_xact_lock_shared({FOLDING_LOCK_KEY});
     UPDATE {CHANGES} c SET day = s.until FROM {SETTLEMENTS} s
     WHERE c.organization_id = organization AND s.organization_id = organization
       AND c.day <> get_usage_day(c.day, c.xact, s.until, s.snapshot);
@@ -82,7 +82,7 @@ DECLARE
 BEGIN
     folded := 0;
     changed := '{{}}';
-    IF NOT pg_try_advisory_xact_lock({FOLDING}) THEN
+    IF NOT pg_try_advisory_xact_lock({FOLDING_LOCK_KEY}) THEN
         RETURN;
     END IF;
     WITH taken AS (
@@ -153,7 +153,7 @@ DECLARE
     source {SOURCES};
     difference bigint;
 BEGIN
-    PERFORM pg_advisory_xact_lock({REPAIRING});
+    PERFORM pg_advisory_xact_lock({REPAIRING_LOCK_KEY});
     SELECT * INTO STRICT source FROM {SOURCES} WHERE meter = repaired;
     EXECUTE format($sql$
         WITH counted AS MATERIALIZED (

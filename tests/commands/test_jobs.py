@@ -78,7 +78,7 @@ def test_a_given_up_job_runs_again_with_all_its_attempts(flask: Any, org: Org) -
 def test_a_selection_runs_again_in_batches(
     flask: Any, org: Org, other_org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "BATCH", 2)
+    monkeypatch.setattr(failures, "BATCH_SIZE", 2)
     _create_failed_jobs(org, 5)
     _create_failed_jobs(other_org, 1)
     assert flask.json("jobs", "retry", "--all", "--org", org.slug) == {"queued": 5}

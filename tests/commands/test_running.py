@@ -38,7 +38,7 @@ def test_usage_is_not_kept_in_memory(flask: Any, org: Org, monkeypatch: pytest.M
 def test_a_list_in_json_is_what_one_document_would_be(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, count: int, batch: int
 ) -> None:
-    monkeypatch.setattr(running, "_PRINTED_ROWS", batch)
+    monkeypatch.setattr(running, "_PRINT_BATCH_ROWS", batch)
     running.show_json(ROWS[:count])
     expected = capsys.readouterr().out
     running.show_list(iter(ROWS[:count]), ("name",), as_json=True)
@@ -50,7 +50,7 @@ def test_a_list_in_json_is_what_one_document_would_be(
 def test_batches_of_a_table_are_one_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
-    monkeypatch.setattr(running, "_PRINTED_ROWS", batch)
+    monkeypatch.setattr(running, "_PRINT_BATCH_ROWS", batch)
     running.show_list(iter(ROWS), ("name", "at"), as_json=False)
     assert capsys.readouterr().out.splitlines() == [
         "name  at",

@@ -59,7 +59,7 @@ def name_operation(op: Operation) -> str:
 def build_path(op: Operation, slug: str, record_id: str | None = None) -> str:
     """Return the path of an operation on a record that does not exist, or on `record_id`."""
     path = op.path.replace("{org_slug}", slug)
-    for name in op.numbers:
+    for name in op.integer_parameters:
         path = path.replace("{" + name + "}", "1")
     return re.sub(r"{\w+}", lambda _: record_id or str(uuid7()), path)
 

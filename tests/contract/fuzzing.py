@@ -160,7 +160,7 @@ class Requests:
         known = self.seeds.bodies.get(self.op.name)
         if known and data.draw(st.integers(0, 3)) < 3:
             body: Any = self._mutate(data, known)
-            media_type = _FORM if self.op.form else "application/json"
+            media_type = _FORM if self.op.is_form else "application/json"
             case = data.draw(self._cases(ids, body={}, media_type=media_type))
         else:
             case = data.draw(self._cases(ids))

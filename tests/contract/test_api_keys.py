@@ -14,8 +14,8 @@ from tests.factories.errors import check_error
 from tests.factories.orgs import Api
 
 SCOPED = [op for op in OPERATIONS if op.in_organization]
-FOR_KEYS = [op for op in OPERATIONS if op.keys]
-FOR_PEOPLE = [op for op in OPERATIONS if op.access == "user" and not op.keys]
+FOR_KEYS = [op for op in OPERATIONS if op.allows_api_keys]
+FOR_PEOPLE = [op for op in OPERATIONS if op.access == "user" and not op.allows_api_keys]
 PROVEN = SCOPED + [op for op in OPERATIONS if op.access == "user"]
 MANAGED = {"api_keys:manage", "invitations:manage", "sso:manage", "members:update"}
 """Permissions to let people in or raise them: keys read at most."""
@@ -134,9 +134,9 @@ def test_the_control_plane_knows_no_keys(keys: Keys) -> None:
 
 
 def test_which_operations_depart_from_the_rule() -> None:
-    outside = {op.name for op in OPERATIONS if op.access == "user" and op.keys}
+    outside = {op.name for op in OPERATIONS if op.access == "user" and op.allows_api_keys}
     catalogues = {"list_schema_templates", "get_schema_template", "list_webhook_events"}
     catalogues.add("list_plans")
     assert outside == {"get_session", "list_organizations", *catalogues}
-    not_for_keys = {op.name for op in SCOPED if not op.keys}
+    not_for_keys = {op.name for op in SCOPED if not op.allows_api_keys}
     assert not_for_keys == {op.name for op in OF_PEOPLE}

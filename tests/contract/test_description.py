@@ -54,7 +54,7 @@ def test_a_description_states_access_and_limits(op: Operation, description: dict
         "control-plane": "Requires the operator's token.",
     }
     assert access.get(op.access, f"Requires the role `{op.access}` or higher.") in text
-    takes_keys = op.keys or op.access in ("public", "control-plane")
+    takes_keys = op.allows_api_keys or op.access in ("public", "control-plane")
     assert ("Not available to API keys." in text) is not takes_keys
     assert ("Rate limit:" in text) is (op.limit is not None)
 

@@ -18,11 +18,11 @@ from tests.factories.orgs import Api
 PROTECTED = [op for op in OPERATIONS if op.access != "public"]
 SCOPED = [op for op in OPERATIONS if op.in_organization]
 WITH_IDS = [op for op in SCOPED if re.search(r"{\w+_id}", op.path) and not op.text_ids]
-WITH_BODY = [op for op in OPERATIONS if op.body is not None and not op.form]
+WITH_BODY = [op for op in OPERATIONS if op.body is not None and not op.is_form]
 NEEDING_BODY = [op for op in WITH_BODY if not op.body_optional]
 WITHOUT_BODY = [op for op in OPERATIONS if op.body is None]
 NOT_NEEDING_BODY = [op for op in OPERATIONS if op.body is None or op.body_optional]
-WITH_FORM = [op for op in OPERATIONS if op.form]
+WITH_FORM = [op for op in OPERATIONS if op.is_form]
 WITH_QUERY = [op for op in OPERATIONS if op.query is not None]
 LISTS = [op for op in OPERATIONS if op.listing is not None]
 NAMED_BY_HEADER = [op for op in SCOPED if "{org_slug}" not in op.path]
@@ -39,7 +39,7 @@ def _get_caller(op: Operation, org: Org) -> Api:
 
 
 def _send(api: Api, op: Operation, path: str, json: Any = None, **kwargs: Any) -> Any:
-    if op.body is not None and json is None and not op.form:
+    if op.body is not None and json is None and not op.is_form:
         json = {}
     if json is not None:
         kwargs["json"] = json

@@ -7,7 +7,7 @@ the application.
 import os
 import sys
 
-from app.kit.serving.supervision import LISTENER
+from app.kit.serving.supervision import LISTENER_ENV
 from devserver import children
 from devserver.child import ChildSpec
 from devserver.listener import Listener
@@ -16,7 +16,7 @@ from devserver.run import run
 
 API = """
 import http.server, os, socket, threading
-from app.kit.serving.supervision import LISTENER
+from app.kit.serving.supervision import LISTENER_ENV
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -26,7 +26,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 address = ('127.0.0.1', int(os.environ['PORT']))
 server = http.server.ThreadingHTTPServer(address, Handler, bind_and_activate=False)
-server.socket = socket.socket(fileno=int(os.environ[LISTENER]))
+server.socket = socket.socket(fileno=int(os.environ[LISTENER_ENV]))
 server.serve_forever()
 """
 WORKERS = """
@@ -67,7 +67,7 @@ def _launch(code: str, env: dict[str, str], *descriptors: int) -> Launch:
 
 def _api(env: dict[str, str], listener: Listener, _: int) -> ChildSpec:
     descriptor = listener.fileno()
-    launch = _launch(API, {**env, LISTENER: str(descriptor)}, descriptor)
+    launch = _launch(API, {**env, LISTENER_ENV: str(descriptor)}, descriptor)
     return ChildSpec(children.API, lambda: launch)
 
 

@@ -27,7 +27,7 @@ def trace_list(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[
             trace.append("read")
             yield row
 
-    monkeypatch.setattr(running, "_PRINTED_ROWS", 1)
+    monkeypatch.setattr(running, "_PRINT_BATCH_ROWS", 1)
     monkeypatch.setattr(running.click, "echo", record_print)
     monkeypatch.setattr(module, name, record_rows)
     return trace

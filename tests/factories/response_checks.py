@@ -19,7 +19,7 @@ import jsonschema_rs
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.kit.api.blueprint import PREFIX
+from app.kit.api.blueprint import API_PREFIX
 from app.kit.errors import STATUS_BY_CODE
 
 _UNCHECKED_STATUSES = (206, 304, 307)
@@ -174,7 +174,7 @@ def check(app: Flask, response: TestResponse) -> None:
     files are not read, so that tests can check how they are streamed.
     """
     method, path = response.request.method, response.request.path
-    if not path.startswith(PREFIX) or method in ("HEAD", "OPTIONS"):
+    if not path.startswith(API_PREFIX) or method in ("HEAD", "OPTIONS"):
         return
     is_file = response.mimetype != "application/json" and response.status_code != 204
     body = b"" if is_file else response.get_data()

@@ -17,7 +17,7 @@ from app.kit.jobs import claims, handlers, runs
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import GROUPS, QUEUES
-from app.kit.jobs.relay import DRAIN, Relay
+from app.kit.jobs.relay import DRAIN_FUNCTION, Relay
 from app.kit.jobs.rq_workers import InProcessWorker, build_worker
 from app.kit.leases import Lease
 from tests.factories.orgs import Org, transaction_across_organizations
@@ -118,7 +118,7 @@ def drain(app: Flask) -> None:
     relay = Relay(app, lambda: connection)
     names = [*GROUPS, *(source.queue for source in handlers.SOURCES)]
     queues = [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
-    functions = frozenset({DRAIN, *(source.function for source in handlers.SOURCES)})
+    functions = frozenset({DRAIN_FUNCTION, *(source.function for source in handlers.SOURCES)})
     for _ in range(_ROUNDS):
         sent = relay.run_once()
         if not sent and not _count_messages(connection, queues):

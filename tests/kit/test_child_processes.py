@@ -62,7 +62,7 @@ def test_the_delay_doubles_up_to_its_limit() -> None:
             )
         )
     assert delays == [0.5, 1.0, 1.5, 1.5]
-    assert restarts.exits == 4
+    assert restarts.exit_count == 4
     assert not restarts.is_due
 
 
@@ -79,7 +79,7 @@ def test_a_healthy_life_resets_the_delay(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not restarts.is_due
     clock[0] += 10.0
     assert restarts.record_exit(backoff) == 1.0
-    assert restarts.exits == 1
+    assert restarts.exit_count == 1
 
 
 def test_a_forked_child_that_ignores_its_signal_is_killed() -> None:

@@ -120,7 +120,7 @@ def test_counting_alone_writes_nothing(org: Org, app: Flask, add_key: AddKey) ->
 def test_it_can_be_broken_off_and_goes_on(
     org: Org, app: Flask, add_key: AddKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encryption, "BATCH", 2)
+    monkeypatch.setattr(encryption, "BATCH_SIZE", 2)
     hooks(org, 7)
     old = add_key()
     seen = []

@@ -16,7 +16,7 @@ from app.kit import container, jobs, metrics
 from app.kit.jobs.backlog import QUEUE_AGE, QUEUE_DEPTH
 from app.kit.metrics import GaugeReading, page, register_collector
 from app.kit.metrics.counters import METRICS, Counter
-from app.kit.metrics.store import STORE, SUMS
+from app.kit.metrics.store import STORE, SUMS_KEY
 from tests.factories import Org
 from tests.factories.orgs import transaction_across_organizations
 from tests.factories.processes import run_script
@@ -201,11 +201,11 @@ def test_what_others_wrote_into_the_store_does_not_break_the_page(app: Flask) ->
         '["labeling_unknown", [], ""]': 1,
     }
     store = container.current().redis()
-    store.hset(SUMS, mapping=odd)
+    store.hset(SUMS_KEY, mapping=odd)
     try:
         assert get_metric(app, "labeling_metrics_store_up") == 1
     finally:
-        store.hdel(SUMS, *odd)
+        store.hdel(SUMS_KEY, *odd)
 
 
 def test_nothing_is_written_to_the_disk(tmp_path: Path) -> None:

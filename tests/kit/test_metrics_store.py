@@ -15,7 +15,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from app.kit.metrics.counters import Increments, SeriesKey
-from app.kit.metrics.store import SUMS, MetricStore
+from app.kit.metrics.store import SUMS_KEY, MetricStore
 from devserver.valkey import EmbeddedValkey
 from tests.factories.processes import freeze
 from tests.factories.scrape import Series, build_series_key, parse
@@ -173,7 +173,7 @@ os.wait()
 
 def test_a_short_lived_process_leaves_no_mark(own: EmbeddedValkey, outcome: str) -> None:
     run(f"count('{outcome}'); metrics.flush(); os._exit(0)", own)
-    assert [key.decode() for key in connect_to(own.url).scan_iter()] == [SUMS]
+    assert [key.decode() for key in connect_to(own.url).scan_iter()] == [SUMS_KEY]
 
 
 def test_an_outage_costs_nothing(store: MetricStore, own: EmbeddedValkey) -> None:
@@ -239,11 +239,11 @@ def test_a_second_is_one_command_however_much_was_counted(
 
 def test_a_damaged_sum_costs_one_batch_and_no_more(store: MetricStore, own: EmbeddedValkey) -> None:
     client = connect_to(own.url)
-    client.set(SUMS, "no hash")
+    client.set(SUMS_KEY, "no hash")
     add(store)
     assert not store.send()
     assert store.read() is None
-    client.delete(SUMS)
+    client.delete(SUMS_KEY)
     add_and_send(store, 2)
     assert store.read() == {KEY: 2.0}
 

@@ -30,7 +30,7 @@ def _page(org: Org, sort: str, size: int, cursor: str | None = None, bound: byte
         return paginate(
             select(N.id, N.title, N.created_at),
             PageRequest(cursor, size, sort, bound),
-            sorts={"title": N.title, "created_at": N.created_at},
+            sort_columns={"title": N.title, "created_at": N.created_at},
             unique=N.id,
         )
 
@@ -109,7 +109,7 @@ def test_every_statement_of_a_page_names_the_organization(org: Org, statement: A
         tenancy.organization(org.id),
         record_statements(org.app) as statements,
     ):
-        page = paginate(statement, request, sorts={"id": N.id}, unique=N.id)
+        page = paginate(statement, request, sort_columns={"id": N.id}, unique=N.id)
     assert page.total == 2
     assert len(statements) == 2
     assert all("WHERE notifications.organization_id =" in sql for sql in statements), statements

@@ -10,7 +10,7 @@ from tests.kit.jobs.workshop import sql
 
 
 def test_rows_are_deleted_in_batches(app: Flask, org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(purging, "BATCH", 2)
+    monkeypatch.setattr(purging, "BATCH_SIZE", 2)
     for age in (1, 1, 1, 1, 1, 9):
         insert = "INSERT INTO outbox_events (id, organization_id, name, data, created_at) VALUES"
         values = f"('{uuid7()}', :org, 'test.old', '{{}}', now() - interval '{age} days')"

@@ -166,7 +166,7 @@ def test_clearing_goes_on_where_it_was_broken_off(storage: Storage) -> None:
     for number in range(5):
         storage.write(f"mine/{number}", [b"x"])
     next(storage.clear("mine", batch_size=2))
-    assert storage.measure("mine").files == 3
+    assert storage.measure("mine").file_count == 3
     assert sum(storage.clear("mine", batch_size=2)) == 3
 
 

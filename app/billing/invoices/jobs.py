@@ -31,7 +31,7 @@ def issue_month(job: Job) -> None:
     invoices cannot be rendered, a separate job is enqueued for each of their organizations.
     """
     start, end = _get_period(job)
-    organization_ids = issuing.list_billed_organizations(
+    organization_ids = issuing.list_billed_organization_ids(
         end, after=UUID(job.args.get("after", str(_NIL_ID)))
     )
     if not organization_ids:
@@ -45,7 +45,7 @@ def _issue_batch(
 ) -> None:
     try:
         invoices = issuing.issue_many(organization_ids, start, end)
-        pending_ids = list(documents.list_problems(invoices))
+        unissued_organization_ids = list(documents.list_problems(invoices))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
     except _BATCH_ERRORS as error:
@@ -55,9 +55,9 @@ def _issue_batch(
         # runner would retry the batch forever and never enqueue the next batch.
         log.exception("invoices.batch_failed", period=period["from"])
         db.session().rollback()
-        pending_ids = organization_ids
+        unissued_organization_ids = organization_ids
     # If an invoice cannot be issued, the organization's job fails, so that operators see the error.
-    jobs.enqueue_many("invoices.issue", [(key, period) for key in pending_ids])
+    jobs.enqueue_many("invoices.issue", [(id_, period) for id_ in unissued_organization_ids])
     jobs.enqueue(ISSUE_MONTH, {**period, "after": str(organization_ids[-1])}, organization_id=None)
 
 

@@ -14,7 +14,7 @@ from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class InvoiceKind(StrEnum):
-    """The types of billing documents. Each type has its own number series."""
+    """The types of billing documents. Each type has a separate number series."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"

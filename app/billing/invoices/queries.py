@@ -45,7 +45,7 @@ def list_page(page: PageRequest, filters: InvoiceFilters) -> Page:
     return paginate(
         select(Invoice).where(*build_filter_conditions(Invoice, filters)),
         page,
-        sorts={"created_at": Invoice.created_at, "period": Invoice.period_from},
+        sort_columns={"created_at": Invoice.created_at, "period": Invoice.period_from},
         unique=Invoice.id,
     )
 
@@ -84,7 +84,7 @@ def list_by_period(
     return {(row.organization_id, row.currency): row for row in db.session().scalars(statement)}
 
 
-def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
+def list_billed_organization_ids(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
     """List the ids of organizations to bill for a period that ended at `end`, sorted by id.
 
     Returns at most `limit` ids that are greater than `after`. The organizations were created before
@@ -119,7 +119,7 @@ def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
     return list(db.session().scalars(statement))
 
 
-def list_unrendered_invoices() -> list[UUID]:
+def list_unrendered_invoice_ids() -> list[UUID]:
     """List the ids of the current organization's invoices that are not drafts and have no PDF."""
     statement = (
         select(Invoice.id)
@@ -170,8 +170,8 @@ def list_all(
     """Yield the invoices and credit notes of all organizations, oldest first.
 
     Each item is a pair of the organization's slug and the invoice. Arguments that are not None are
-    filters; `period` is the start of a billing period. The invoices are read in batches, each in
-    its own transaction, because the caller may pause between two items.
+    filters; `period` is the start of a billing period. The invoices are read in batches, each in a
+    separate transaction, because the caller may pause between two items.
     """
     filters: dict[Any, object] = {
         Organization.slug: slug,
@@ -196,7 +196,7 @@ def list_all(
         after = rows[-1][1].id
 
 
-_QUEUE = "invoices"
+_JOB_QUEUE = "invoices"
 # No invoices are expected for months before the first closed billing period.
 _FIRST_OPEN_MONTHS = text(
     """
@@ -242,22 +242,22 @@ def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datet
     """
     values = {
         "ids": [str(id_) for id_ in organization_ids],
-        "queue": _QUEUE,
+        "queue": _JOB_QUEUE,
         "issue_month": ISSUE_MONTH,
     }
     return {row.id: row.month for row in db.session().execute(_FIRST_OPEN_MONTHS, values)}
 
 
-def list_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
+def list_organization_ids_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids of the organizations to which an unfinished or failed invoice job belongs.
 
     Jobs for batches belong to no organization. Requires access to all organizations.
     """
-    values = {"ids": [str(id_) for id_ in organization_ids], "queue": _QUEUE}
+    values = {"ids": [str(id_) for id_ in organization_ids], "queue": _JOB_QUEUE}
     return set(db.session().scalars(_WITH_UNFINISHED_JOBS, values))
 
 
-def list_with_unrendered_invoices(organization_ids: Sequence[UUID]) -> set[UUID]:
+def list_organization_ids_with_unrendered_invoices(organization_ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids of the organizations with an invoice that is not a draft and has no PDF.
 
     Requires access to all organizations.

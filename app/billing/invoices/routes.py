@@ -19,7 +19,7 @@ _MANAGE = "billing:manage"
 @blueprint.get(
     "/billing/invoices",
     permission=_MANAGE,
-    query=Listing(sorts=("-created_at", "period"), filters=InvoiceFilters, created=True),
+    query=Listing(sort_keys=("-created_at", "period"), filters=InvoiceFilters, has_period=True),
     returns=Invoice,
 )
 def list_invoices(caller: Caller, query: dict[str, Any]) -> Page:

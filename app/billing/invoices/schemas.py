@@ -3,17 +3,7 @@
 from app.billing.invoices.models import InvoiceKind, InvoiceStatus
 from app.billing.profiles.schemas import BillingAddress
 from app.engines.invoices.texts import LANGUAGES
-from app.kit.api.fields import (
-    Int,
-    List,
-    Nested,
-    OneOf,
-    Response,
-    Schema,
-    Str,
-    UtcDateTime,
-    Uuid,
-)
+from app.kit.api.fields import Int, List, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
 
 _AMOUNT = "A decimal number in the currency of the invoice."
 _STATUS = (

@@ -46,7 +46,7 @@ def emit_closed(
     events.emit_for_organizations(
         emitted_events.CLOSED,
         payload,
-        organizations=_BILLED_ORGANIZATIONS,
+        organizations_sql=_BILLED_ORGANIZATIONS,
         began=began_at,
         ended=ended_at,
     )

@@ -11,6 +11,6 @@ def apply_due_changes(job: Job) -> None:
     """Record new plan versions, and apply all scheduled plan changes that are due."""
     record_versions()
     job.checkpoint()
-    for organization_id in service.list_due_organizations():
+    for organization_id in service.list_due_organization_ids():
         service.apply_due_change(organization_id)
         job.checkpoint()

@@ -65,7 +65,7 @@ def delete_scheduled_change() -> None:
     db.session().execute(delete(ScheduledPlanChange))
 
 
-def list_due_organizations(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
+def list_due_organization_ids(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
     """List the ids of organizations whose scheduled plan change is due.
 
     If `organization_ids` is given, only these organizations are considered.

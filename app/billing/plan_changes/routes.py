@@ -7,7 +7,7 @@ from app.billing.plan_changes.schemas import BillingPlan, ChangePlan, PlanChange
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
-blueprint = Blueprint("plan_changes", tag="billing", records="organizations")
+blueprint = Blueprint("plan_changes", tag="billing", record_type="organizations")
 
 
 @blueprint.get("/billing/plan", permission="billing:read", returns=BillingPlan)

@@ -120,10 +120,10 @@ def record_closed_time(plan: str, closed_at: datetime) -> None:
         db.session().flush()  # Ids must increase in the order of the changes.
 
 
-def list_due_organizations() -> list[UUID]:
+def list_due_organization_ids() -> list[UUID]:
     """List the ids of organizations whose scheduled plan change is due."""
     with tenancy.across_organizations(reason="finds the plan changes that are due"):
-        return queries.list_due_organizations()
+        return queries.list_due_organization_ids()
 
 
 def apply_due_change(organization_id: UUID) -> None:
@@ -134,7 +134,7 @@ def apply_due_change(organization_id: UUID) -> None:
 
 def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
     """Apply the due plan changes of locked organizations. Requires access to all organizations."""
-    for organization_id in queries.list_due_organizations(organization_ids):
+    for organization_id in queries.list_due_organization_ids(organization_ids):
         apply_due_change(organization_id)
 
 
@@ -167,9 +167,9 @@ def build_segments(
     for the time after the last missing change.
     """
     segments = []
-    for item in changes:
-        segments.append(PlanSegment(item.plan_before, start, item.changed_at))
-        start = item.changed_at
+    for plan_change in changes:
+        segments.append(PlanSegment(plan_change.plan_before, start, plan_change.changed_at))
+        start = plan_change.changed_at
     return [*segments, PlanSegment(plan, start, end)]
 
 

@@ -22,8 +22,8 @@ BUILT_IN_PATH = Path(__file__).parent / "catalogue.toml"
 MAX_QUANTITY = 2**53 - 1
 """The maximum limit or quantity: the largest integer that all JSON parsers represent exactly."""
 MAX_VERSION = 2**31 - 1
-_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-_CURRENCY = re.compile(r"[A-Z]{3}")
+_AMOUNT_PATTERN = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_CURRENCY_PATTERN = re.compile(r"[A-Z]{3}")
 
 
 class CatalogError(ValueError):
@@ -120,7 +120,7 @@ def parse_plan(definition: object, location: str) -> Plan:
     location = f"{name}, version {table['version']}"
     if not isinstance(is_public, bool):
         raise CatalogError(f"{location}: is_public must be true or false")
-    if not isinstance(currency, str) or not _CURRENCY.fullmatch(currency):
+    if not isinstance(currency, str) or not _CURRENCY_PATTERN.fullmatch(currency):
         raise CatalogError(f"{location}: currency must be an ISO 4217 code, for example EUR")
     charges = _check_list(table.get("charges", []), f"{location}: charges")
     plan = Plan(
@@ -212,7 +212,7 @@ def _parse_tier(value: object, location: str) -> Tier:
 
 def _parse_amount(value: object, location: str) -> Decimal:
     # Floating-point numbers in TOML would not be exact, so amounts are strings.
-    if not isinstance(value, str) or not _AMOUNT.fullmatch(value):
+    if not isinstance(value, str) or not _AMOUNT_PATTERN.fullmatch(value):
         raise CatalogError(f'{location} must be a decimal number in quotes, for example "49.00"')
     return Decimal(value)
 

@@ -14,8 +14,8 @@ blueprint = Blueprint("billing", description="Plans, their limits, and usage.")
 @blueprint.get(
     "/billing/plans",
     access="user",
-    keys=True,
-    query=Listing(sorts=("rank", "name")),
+    allows_api_keys=True,
+    query=Listing(sort_keys=("rank", "name")),
     returns=AvailablePlan,
 )
 def list_plans(caller: Caller, query: dict[str, Any]) -> Page:

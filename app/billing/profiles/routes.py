@@ -7,7 +7,7 @@ from app.billing.profiles.schemas import BillingProfile, SetBillingProfile
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
-blueprint = Blueprint("billing_profiles", tag="billing-invoices", records="billing_profiles")
+blueprint = Blueprint("billing_profiles", tag="billing-invoices", record_type="billing_profiles")
 _MANAGE = "billing:manage"
 
 

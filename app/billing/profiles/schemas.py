@@ -3,17 +3,7 @@
 from marshmallow.validate import Length
 
 from app.engines.invoices.texts import LANGUAGES
-from app.kit.api.fields import (
-    Int,
-    List,
-    Name,
-    Nested,
-    OneOf,
-    Response,
-    Schema,
-    Str,
-    UtcDateTime,
-)
+from app.kit.api.fields import Int, List, Name, Nested, OneOf, Response, Schema, Str, UtcDateTime
 
 _COUNTRY = "ISO 3166-1 country code, for example AT."
 _CURRENCY = (

@@ -19,8 +19,8 @@ from app.engines.invoices.taxes import TaxRule, build_eu_tax_rules
 from app.kit import container, toml_files
 
 _MAX_TEXT_LENGTH = 200
-_RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
-_SERIES = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
+_RATE_PATTERN = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
+_SERIES_PATTERN = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
 
 
 class BillingFileError(ValueError):
@@ -183,7 +183,7 @@ def _parse_rates(value: object) -> Mapping[str, Decimal]:
     for key, rate in value.items():
         country = _parse_country(key, f"taxes.rates.{key}")
         # Floating-point numbers in TOML would not be exact, so rates are strings.
-        if not isinstance(rate, str) or not _RATE.fullmatch(rate):
+        if not isinstance(rate, str) or not _RATE_PATTERN.fullmatch(rate):
             raise BillingFileError(f'taxes.rates.{key} must be a string, for example "19" or "8.1"')
         rates[country] = Decimal(rate)
     return MappingProxyType(rates)
@@ -196,7 +196,7 @@ def _parse_country(value: object, location: str) -> str:
 
 
 def _parse_series(value: object, location: str) -> str:
-    if not isinstance(value, str) or not _SERIES.fullmatch(value):
+    if not isinstance(value, str) or not _SERIES_PATTERN.fullmatch(value):
         raise BillingFileError(
             f"{location} must contain only letters, digits, -, _, . and /, and at most one {{year}}"
         )

@@ -5,11 +5,11 @@ from app.identity.organizations import emitted_events as organization_events
 from app.kit import jobs
 from app.kit.jobs import Job
 
-_FOLD_SECONDS = 5
-_RECONCILE_SECONDS = 86_400
+_FOLD_INTERVAL_SECONDS = 5
+_RECONCILE_INTERVAL_SECONDS = 86_400
 
 
-@jobs.handler("usage.fold", resumable=True, every=_FOLD_SECONDS)
+@jobs.handler("usage.fold", resumable=True, every=_FOLD_INTERVAL_SECONDS)
 def fold(job: Job) -> None:
     """Fold the recorded changes of all meters into the daily totals, in batches."""
     upkeep.fold(job.checkpoint)
@@ -24,7 +24,7 @@ def warn(_: Job) -> None:
     warnings.warn()
 
 
-@jobs.handler("usage.reconcile", queue="maintenance", every=_RECONCILE_SECONDS)
+@jobs.handler("usage.reconcile", queue="maintenance", every=_RECONCILE_INTERVAL_SECONDS)
 def reconcile(_: Job) -> None:
     """Enqueue, for each organization, a job that compares its meters with a recount."""
     organizations = upkeep.list_organizations()

@@ -42,7 +42,8 @@ class UsageChange(db.Base):
 class UsageDay(TenantModel, db.Base):
     """The quantities added to and removed from a meter on a UTC day, and the level after the day.
 
-    A day without changes has no row. A trigger deletes the rows of an erased organization.
+    The level is the sum of all quantities added so far minus all quantities removed. A day without
+    changes has no row. A trigger deletes the rows of an erased organization.
     """
 
     __tablename__ = "usage_days"

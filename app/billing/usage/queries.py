@@ -170,7 +170,7 @@ def measure_many(
 
 
 def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
-    """Settle the usage of many organizations before the day `until`.
+    """Settle the usage of many organizations on all days before `until`.
 
     Changes that are committed later count on the day `until` instead. Requires access to all
     organizations.
@@ -245,7 +245,7 @@ class FoldedBatch(NamedTuple):
 class DifferenceRow(NamedTuple):
     """A meter that differs from a recount.
 
-    `counted` is the sum of the rows that the meter measures; `metered` is the value of the meter.
+    `counted` is the sum over the rows that the meter measures; `metered` is the meter's value.
     """
 
     meter: str

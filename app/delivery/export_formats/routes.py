@@ -15,7 +15,7 @@ blueprint = Blueprint("export-formats", description="File formats for exports.")
 @blueprint.get(
     "/export-formats",
     permission="export_formats:read",
-    query=Listing(sorts=("id", "name")),
+    query=Listing(sort_keys=("id", "name")),
     returns=ExportFormat,
 )
 def list_export_formats(caller: Caller, query: dict[str, Any]) -> Page:

@@ -47,7 +47,7 @@ class CancelledPayload(ExportPayload):
 
 
 class DownloadedPayload(ExportPayload):
-    """The payload of `DOWNLOADED`; `user_id` is the user, or the creator of the API key."""
+    """The payload of `DOWNLOADED`; `user_id` is the user, or the creator of the used API key."""
 
     format: str
     sha256: str | None

@@ -30,7 +30,7 @@ _FILE = File(tuple(sorted(_MEDIA_TYPES, key=lambda name: (name == "application/j
 @blueprint.get(
     "/exports",
     permission="exports:read",
-    query=Listing(sorts=("-created_at",), filters=ExportFilters, created=True),
+    query=Listing(sort_keys=("-created_at",), filters=ExportFilters, has_period=True),
     returns=Export,
 )
 def list_exports(caller: Caller, query: dict[str, Any]) -> Page:
@@ -120,7 +120,7 @@ def get_export_manifest(caller: Caller, job_id: UUID) -> dict[str, Any]:
 @blueprint.get(
     "/exports/audit",
     permission="exports:audit",
-    query=Listing(sorts=("-at",), filters=ExportAuditFilters, created=True),
+    query=Listing(sort_keys=("-at",), filters=ExportAuditFilters, has_period=True),
     returns=ExportAuditEntry,
 )
 def list_export_audit(caller: Caller, query: dict[str, Any]) -> Page:

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
-_OPEN = text("open_until IS NOT NULL")
-_IN_APP = text("in_app")
-_UNREAD = text("(read_at IS NULL)")
+_IS_OPEN = text("open_until IS NOT NULL")
+_IS_IN_APP = text("in_app")
+_IS_UNREAD = text("(read_at IS NULL)")
 
 
 class EmailFrequency(StrEnum):
@@ -30,10 +30,10 @@ class Notification(TenantModel, db.Record, db.Base):
     `unique_key` prevents a second notification with the same cause. If `in_app` is false, the
     notification exists only for its email and is not shown in the application.
 
-    A notification is open until `open_until`, or until it is read. Each further event with the same
-    `message` is added to the open notification: `count` increases, and title and body are rendered
-    again from `gathered`. `message` names a template in `messages/`. If `by_mail` is true, an email
-    is sent when the notification is closed.
+    A notification with a `message` is open until `open_until`, or until it is read: further events
+    with the same `message` are added to it. `count` is the number of its events, and title and body
+    are rendered again from `gathered`. `message` names a template in `messages/`. If `by_mail` is
+    true, an email is sent when the notification is closed.
 
     A notification without `message` is about a single event. Its `open_until` is the time when its
     postponed email is due, and null without such an email.
@@ -45,20 +45,20 @@ class Notification(TenantModel, db.Record, db.Base):
             "ix_notifications_unread",
             "organization_id",
             "user_id",
-            _UNREAD,
+            _IS_UNREAD,
             "created_at",
             "id",
-            postgresql_where=_IN_APP,
+            postgresql_where=_IS_IN_APP,
         ),
         Index(
             "ix_notifications_kind",
             "organization_id",
             "user_id",
             "kind",
-            _UNREAD,
+            _IS_UNREAD,
             "created_at",
             "id",
-            postgresql_where=_IN_APP,
+            postgresql_where=_IS_IN_APP,
         ),
         Index("ix_notifications_created_at", "created_at"),
         Index("uq_notifications_key", "organization_id", "user_id", "unique_key", unique=True),
@@ -68,9 +68,9 @@ class Notification(TenantModel, db.Record, db.Base):
             "user_id",
             "message",
             unique=True,
-            postgresql_where=_OPEN,
+            postgresql_where=_IS_OPEN,
         ),
-        Index("ix_notifications_due", "open_until", postgresql_where=_OPEN),
+        Index("ix_notifications_due", "open_until", postgresql_where=_IS_OPEN),
     )
 
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))

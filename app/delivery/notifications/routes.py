@@ -24,7 +24,7 @@ blueprint = Blueprint("notifications", description="The caller's notifications."
 @blueprint.get(
     "/notifications",
     access="user",
-    query=Listing(filters=NotificationFilters, created=True),
+    query=Listing(filters=NotificationFilters, has_period=True),
     returns=Notification,
 )
 def list_notifications(caller: Caller, query: dict[str, Any]) -> Page:

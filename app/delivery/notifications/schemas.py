@@ -87,7 +87,7 @@ class ReadNotification(Schema):
 
 
 class DeletionQuery(Schema):
-    """Query parameters that keep a notification whose new events the caller has not seen."""
+    """Query parameters for the deletion of a notification."""
 
     count = QueryInt(
         minimum=1,

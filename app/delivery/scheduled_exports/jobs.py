@@ -34,7 +34,7 @@ def _get_job_id(args: dict[str, Any]) -> UUID:
 
 
 @jobs.handler(
-    delivering.DELIVER,
+    delivering.DELIVER_JOB,
     queue="export_deliveries",
     max_attempts=MAX_ATTEMPTS,
     on_failure=lambda job, _error: delivering.fail(_get_job_id(job.args)),

@@ -22,7 +22,9 @@ _READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
 @blueprint.get(
     "/exports/scheduled",
     permission=_READ,
-    query=Listing(sorts=("-created_at", "name"), filters=ScheduledExportFilters, created=True),
+    query=Listing(
+        sort_keys=("-created_at", "name"), filters=ScheduledExportFilters, has_period=True
+    ),
     returns=ScheduledExport,
 )
 def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
@@ -105,7 +107,7 @@ def run_scheduled_export(caller: Caller, export_id: UUID) -> object:
 @blueprint.get(
     "/exports/scheduled/{export_id}/runs",
     permission=_READ,
-    query=Listing(sorts=("-created_at",), created=True),
+    query=Listing(sort_keys=("-created_at",), has_period=True),
     returns=ScheduledExportRun,
 )
 def list_scheduled_export_runs(caller: Caller, export_id: UUID, query: dict[str, Any]) -> Page:

@@ -14,7 +14,7 @@ from app.kit.api.documentation import Webhook, describe_header
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
 JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-TEST = "test"
+TEST_EVENT = "test"
 TEST_MESSAGE = "This is a test delivery, requested by a user. It does not represent an event."
 
 _ID = "0199a3f0-7c1e-7b54-9d0a-3f7c5a1e8b2d"
@@ -36,10 +36,10 @@ Property = tuple[dict[str, Any], object]
 
 
 def _build_property(
-    json_type: str, description: str, sample: object, *, null: bool = False, **keywords: str | int
+    type_: str, description: str, sample: object, *, nullable: bool = False, **keywords: str | int
 ) -> Property:
-    """Build a property of `data`; `null` allows null, `keywords` are JSON Schema keywords."""
-    types = [json_type, "null"] if null else json_type
+    """Build a property of `data`; `nullable` allows null, `keywords` are JSON Schema keywords."""
+    types = [type_, "null"] if nullable else type_
     return {"type": types, **keywords, "description": description}, sample
 
 
@@ -98,7 +98,7 @@ _EVENT_TYPES = (
             "scheduled_export_id": _build_id(
                 "The scheduled export that started the job; null if it was started by a request.",
                 None,
-                null=True,
+                nullable=True,
             ),
             "download_path": _build_text(
                 "The path of the download, relative to the server's URL.",
@@ -121,12 +121,12 @@ _EVENT_TYPES = (
             "labeler_id": _build_id(
                 "The labeler; null if no person labeled the document.",
                 "0199a1aa-3e6f-7d08-a4b9-95c0e27f1d63",
-                null=True,
+                nullable=True,
             ),
             "reviewer_id": _build_id(
                 "The reviewer; null if a rule accepted the tag set.",
                 "0199a1ab-90d4-7e25-8f17-4ab36c2d5e80",
-                null=True,
+                nullable=True,
             ),
             "corrected": _build_property(
                 "boolean", "Whether the reviewer corrected the labels.", sample=False
@@ -142,27 +142,27 @@ _EVENT_TYPES = (
             "media_type": _build_text("The media type of the artifact.", "application/pdf"),
             "sha256": _build_sha256("SHA-256 of the artifact's content.", "9a" * 32),
             "page_count": _build_count(
-                "The number of pages; null if the artifact has no pages.", 3, null=True
+                "The number of pages; null if the artifact has no pages.", 3, nullable=True
             ),
             "schema_id": _build_id(
                 "The schema for labeling the artifact; null if no schema is set.",
                 _SCHEMA_ID,
-                null=True,
+                nullable=True,
             ),
             "connector_id": _build_id(
                 "The connector that imported the artifact; null if no connector did.",
                 None,
-                null=True,
+                nullable=True,
             ),
             "ingestion_job_id": _build_id(
                 "The ingestion job that created the artifact; null if no ingestion job did.",
                 None,
-                null=True,
+                nullable=True,
             ),
             "parent_id": _build_id(
                 "The email that the artifact was attached to; null if it is not an attachment.",
                 None,
-                null=True,
+                nullable=True,
             ),
         },
     ),
@@ -179,7 +179,7 @@ _EVENT_TYPES = (
             "ingestion_job_id": _build_id(
                 "The ingestion job that had the problem; null if no ingestion job had it.",
                 "0199a3ef-d471-7b8c-96e2-53a0c7f81d9b",
-                null=True,
+                nullable=True,
             ),
         },
     ),
@@ -192,27 +192,28 @@ _EVENT_TYPES = (
             "subject": (
                 {
                     "enum": ["model", "labeling"],
-                    "description": "Whether predictions of the model or labels of people shifted.",
+                    "description": "What has shifted: `model` for the predictions of the model,"
+                    " `labeling` for the labels that people assigned.",
                 },
                 "model",
             ),
             "field": _build_text(
-                "The key of the field; null for the whole schema.", "total_amount", null=True
+                "The key of the field; null for the whole schema.", "total_amount", nullable=True
             ),
             "metric": _build_text("The name of the metric.", "accuracy"),
             "baseline": _build_number(
-                "The value of the metric before the change.", 0.97, null=True
+                "The value of the metric before the change.", 0.97, nullable=True
             ),
-            "current": _build_number("The current value of the metric.", 0.88, null=True),
+            "current": _build_number("The current value of the metric.", 0.88, nullable=True),
             "p_value": _build_number(
                 "The p-value: the probability of a difference at least this large by chance.",
                 0.0004,
-                null=True,
+                nullable=True,
             ),
         },
     ),
     _build_event_type(
-        TEST,
+        TEST_EVENT,
         "A test delivery requested by a user. Webhooks cannot subscribe to this event.",
         {
             "message": _build_text(
@@ -225,7 +226,7 @@ _EVENT_TYPES = (
 CATALOG: dict[str, EventType] = {event_type.event: event_type for event_type in _EVENT_TYPES}
 """All event types by identifier, in the order of the documentation."""
 
-SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOG if name != TEST)
+SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOG if name != TEST_EVENT)
 """The events that a webhook may subscribe to."""
 
 

@@ -30,10 +30,10 @@ log = get_logger(__name__)
 
 QUEUE = "webhooks"
 """The name of the queue for messages that wake dispatchers, also used as a label in metrics."""
-THREADS = 256
+THREAD_COUNT = 256
 BEGIN_BATCH_SIZE = 64
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
-"""If an attempt takes longer than this time in seconds, the process must have been suspended."""
+"""The duration of an attempt in seconds above which this process counts as stalled."""
 LEASE_MARGIN_SECONDS = 12.0
 """The minimum remaining lease time in seconds for an attempt to be sent, so that the lease does not
 expire during the attempt."""
@@ -42,13 +42,13 @@ ERROR_PAUSE_SECONDS = 1.0
 
 
 class Dispatcher:
-    """Begins, sends and records attempts. The public methods may be called from any thread."""
+    """Begins, sends and records attempts at deliveries. The public methods are thread-safe."""
 
     def __init__(
         self,
         app: Flask,
         *,
-        threads: int = THREADS,
+        threads: int = THREAD_COUNT,
         send: Callable[[Attempt], AttemptResult] = sending.send,
     ) -> None:
         self._app = app
@@ -61,7 +61,7 @@ class Dispatcher:
         self._is_searching = False
         self._is_stopping = False
         self._pool = SenderPool(threads)
-        self._recorder = Recorder(app, self._mark_written)
+        self._recorder = Recorder(app, self._handle_written_results)
         self._thread = Thread(target=self._run, name="webhook-dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -216,7 +216,7 @@ class Dispatcher:
         has_stalled = time.monotonic() - began_at > STALLED_SECONDS
         return None if has_stalled and not result.ok else result
 
-    def _mark_written(self, results: Sequence[AttemptResult]) -> None:
+    def _handle_written_results(self, results: Sequence[AttemptResult]) -> None:
         with self._changed:
             self._leases.remove(result.attempt.lease for result in results)
             self._quotas.mark_written(results)

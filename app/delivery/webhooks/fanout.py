@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from app.delivery.webhooks.catalog import TEST, TEST_MESSAGE
+from app.delivery.webhooks.catalog import TEST_EVENT, TEST_MESSAGE
 from app.delivery.webhooks.models import DeliveryStatus
 from app.delivery.webhooks.queries import fanout
 from app.kit import db
@@ -55,7 +55,7 @@ def fan_out(events: Sequence[Event]) -> None:
 def create_test_delivery(webhook_id: UUID, generation: int, request_id: str | None) -> UUID:
     """Create a test delivery for a webhook, and return the delivery's id."""
     now = db.utc_now()
-    event = Event(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
+    event = Event(str(uuid7()), TEST_EVENT, {"message": TEST_MESSAGE}, request_id, now)
     row = _build_row(webhook_id, generation, event, fanout.get_org_slug(), now)
     fanout.insert_deliveries([{**row, "test": True}])
     delivery_id: UUID = row["id"]

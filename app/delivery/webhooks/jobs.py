@@ -22,7 +22,7 @@ from app.kit.secrets import DecryptionFailed
 log = get_logger(__name__)
 
 _DAY_SECONDS = 86_400
-_lock = Lock()
+_dispatcher_lock = Lock()
 _dispatcher: Dispatcher | None = None
 _finder = due.DueWebhookFinder()
 
@@ -137,7 +137,7 @@ def accept(batch: list[Any]) -> None:  # noqa: ARG001 - the batches of `claim` a
 def start(app: Flask) -> Dispatcher:
     """Start this process's dispatcher if it is not running, and return it."""
     global _dispatcher  # noqa: PLW0603 - one per process
-    with _lock:
+    with _dispatcher_lock:
         if _dispatcher is None:
             _dispatcher = Dispatcher(app)
             _dispatcher.start()
@@ -147,7 +147,7 @@ def start(app: Flask) -> Dispatcher:
 def stop(timeout: float) -> None:
     """Stop this process's dispatcher within `timeout` seconds; `start` then creates a new one."""
     global _dispatcher
-    with _lock:
+    with _dispatcher_lock:
         dispatcher, _dispatcher = _dispatcher, None
     if dispatcher is not None:
         dispatcher.stop(timeout)

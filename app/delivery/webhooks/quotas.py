@@ -244,8 +244,8 @@ class Quotas:
 
         `begun_counts` counts, by pace, the prefetched attempts and those that will begin now.
         """
-        threads = organization.threads
-        free = limits.count_free(webhook.pace, lambda pace: threads[pace] + begun_counts[pace])
+        sending_counts = organization.sending_counts
+        free = limits.count_free(webhook.pace, lambda p: sending_counts[p] + begun_counts[p])
         if free <= 0 or self.threads.is_excluded(webhook):
             return 0
         return min(free, webhook.count_attempts_to_begin(limits.get_max_concurrent(webhook, free)))

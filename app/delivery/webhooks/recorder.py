@@ -1,4 +1,4 @@
-"""The recorder: one thread that writes many outcomes in one transaction."""
+"""The recorder: a thread that writes the outcomes of attempts, many in one transaction."""
 
 import random
 import time

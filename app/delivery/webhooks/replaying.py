@@ -72,7 +72,7 @@ def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
     Raises 409 if another replay of the webhook is running.
     """
     state = webhook.replay_state
-    if state is not None and state["finished_at"] is None and _is_current(webhook):
+    if state is not None and state["finished_at"] is None and _is_replay_current(webhook):
         raise errors.conflict(
             "A replay of this webhook is still running. Wait until it ends.", state="replaying"
         )
@@ -94,8 +94,8 @@ def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
     jobs.enqueue(REPLAY_JOB, args, organization_id=webhook.organization_id)
 
 
-def _is_current(webhook: Webhook) -> bool:
-    """Return whether the replay was requested after the latest deactivation of the webhook."""
+def _is_replay_current(webhook: Webhook) -> bool:
+    """Return whether the latest replay of a webhook was requested after its last deactivation."""
     return webhook.replay is not None and webhook.replay["generation"] == webhook.generation
 
 
@@ -114,7 +114,7 @@ def _build_initial_state() -> dict[str, Any]:
 def run_replay(
     organization_id: UUID, webhook_id: UUID, replay_id: str, checkpoint: Checkpoint
 ) -> None:
-    """Replay the deliveries of a request in batches; `checkpoint` commits each batch."""
+    """Abandon outdated deliveries, then run the requested replay; `checkpoint` commits batches."""
     # Deliveries that were pending at the deactivation may not be marked as abandoned yet.
     abandoning.abandon_webhook(organization_id, webhook_id, checkpoint)
     _store_total(webhook_id, replay_id, checkpoint)
@@ -155,7 +155,7 @@ def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
         _store_end(webhook_id, state, StopReason.DEACTIVATED)
         return False
     replay_range = _parse_range(replay)
-    after = replay_range.start, replays.FIRST_ID
+    after = replay_range.start, replays.MIN_ID
     if state["at"] is not None:
         after = datetime.fromisoformat(state["at"]), UUID(state["id"])
     batch = replays.replay_batch(webhook_id, generation, replay_range, after)
@@ -193,7 +193,7 @@ def build_replay_response(webhook: Webhook) -> dict[str, Any] | None:
     if replay is None or state is None:
         return None
     finished_at, stop_reason = state["finished_at"], state["stop_reason"]
-    if finished_at is None and not _is_current(webhook):
+    if finished_at is None and not _is_replay_current(webhook):
         stop_reason = StopReason.DEACTIVATED.value
     return {
         "start": datetime.fromisoformat(replay["from"]),

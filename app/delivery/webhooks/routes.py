@@ -28,7 +28,7 @@ _MANAGE = "webhooks:manage"
 @blueprint.get(
     "/webhooks",
     permission=_MANAGE,
-    query=Listing(sorts=("-created_at", "updated_at"), filters=WebhookFilters, created=True),
+    query=Listing(sort_keys=("-created_at", "updated_at"), filters=WebhookFilters, has_period=True),
     returns=ListedWebhook,
 )
 def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
@@ -153,7 +153,7 @@ def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None
 @blueprint.get(
     "/webhooks/{webhook_id}/deliveries",
     permission=_MANAGE,
-    query=Listing(sorts=("-created_at",), filters=DeliveryFilters, created=True),
+    query=Listing(sort_keys=("-created_at",), filters=DeliveryFilters, has_period=True),
     returns=Delivery,
 )
 def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, Any]) -> Page:
@@ -196,8 +196,8 @@ def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> di
 @blueprint.get(
     "/webhooks/events",
     access="user",
-    keys=True,
-    query=Listing(sorts=("event",)),
+    allows_api_keys=True,
+    query=Listing(sort_keys=("event",)),
     returns=WebhookEvent,
 )
 def list_webhook_events(caller: Caller, query: dict[str, Any]) -> Page:

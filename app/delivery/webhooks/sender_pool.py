@@ -14,8 +14,8 @@ SendAttempt = Callable[[Attempt], None]
 class SenderPool:
     """A thread pool that reports when the process cannot start another thread."""
 
-    def __init__(self, threads: int) -> None:
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
+    def __init__(self, thread_count: int) -> None:
+        self._executor = ThreadPoolExecutor(thread_count, thread_name_prefix="webhook")
 
     def submit(self, send: SendAttempt, attempt: Attempt) -> bool:
         """Call `send` with an attempt in another thread.

@@ -119,8 +119,8 @@ class OrganizationState:
     Attributes:
         due: the webhooks that may have deliveries to attempt.
         ready: the webhooks with prefetched attempts.
-        threads: the number of attempts under way, by the pace of their webhooks. An attempt that
-            takes longer than `SLOW_SECONDS` counts as slow before it has ended.
+        sending_counts: the number of attempts under way, by the pace of their webhooks. An attempt
+            that takes longer than `SLOW_SECONDS` counts as slow before it has ended.
         unwritten_count: the number of ended attempts whose outcomes are not in the database yet.
         recent_attempts: the attempts under way for less than `SLOW_SECONDS`, by lease token, each
             with its start, the pace that it counts as, and its webhook.
@@ -129,7 +129,7 @@ class OrganizationState:
     id: UUID
     due: "OrderedDict[UUID, WebhookState]" = field(default_factory=OrderedDict)
     ready: "OrderedDict[UUID, WebhookState]" = field(default_factory=OrderedDict)
-    threads: Counter[Pace] = field(default_factory=Counter)
+    sending_counts: Counter[Pace] = field(default_factory=Counter)
     unwritten_count: int = 0
     recent_attempts: "OrderedDict[UUID, tuple[float, Pace, WebhookState]]" = field(
         default_factory=OrderedDict
@@ -138,7 +138,7 @@ class OrganizationState:
     @property
     def sending_count(self) -> int:
         """Return the number of attempts under way."""
-        return self.threads.total()
+        return self.sending_counts.total()
 
     @property
     def is_idle(self) -> bool:
@@ -148,14 +148,14 @@ class OrganizationState:
     def record_start(self, webhook: WebhookState, token: UUID, now: float) -> None:
         """Record that a delivery attempt to a webhook started at `now`."""
         webhook.sending_count += 1
-        self.threads[webhook.pace] += 1
+        self.sending_counts[webhook.pace] += 1
         self.recent_attempts[token] = (now, webhook.pace, webhook)
 
     def record_end(self, webhook: WebhookState, token: UUID) -> None:
         """Record that a delivery attempt to a webhook has ended."""
         webhook.sending_count -= 1
         _, pace, _ = self.recent_attempts.pop(token, (0.0, Pace.SLOW, webhook))
-        self.threads[pace] -= 1
+        self.sending_counts[pace] -= 1
 
     def reclassify_slow_attempts(self, now: float) -> None:
         """Reclassify attempts that exceed `SLOW_SECONDS`, and their webhooks, as slow."""
@@ -164,8 +164,8 @@ class OrganizationState:
             if began > now - SLOW_SECONDS:
                 return
             del self.recent_attempts[token]
-            self.threads[pace] -= 1
-            self.threads[Pace.SLOW] += 1
+            self.sending_counts[pace] -= 1
+            self.sending_counts[Pace.SLOW] += 1
             webhook.pace = Pace.SLOW
 
 
@@ -238,19 +238,20 @@ class AttemptLimits:
             free = min(free, self.not_quick - slow - unknown)
         return min(free, self.slow - slow) if pace is Pace.SLOW else free
 
-    def get_max_concurrent(self, webhook: WebhookState, free: int) -> int:
+    def get_max_concurrent(self, webhook: WebhookState, free_count: int) -> int:
         """Return the maximum number of concurrent delivery attempts to a webhook.
 
-        `free` is the number of additional attempts allowed for webhooks of the same pace. A webhook
+        `free_count` is how many more attempts are allowed for webhooks of the same pace. A webhook
         that is not quick gets more than one attempt only while more than half of the organization's
         limit for its pace is free. The other half is for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
             return min(
-                webhook.max_concurrent_attempts, max(1, (free + webhook.in_progress_count) // 2)
+                webhook.max_concurrent_attempts,
+                max(1, (free_count + webhook.in_progress_count) // 2),
             )
         quota = self.slow if webhook.pace is Pace.SLOW else self.not_quick
-        return webhook.max_concurrent_attempts if free > quota // 2 else 1
+        return webhook.max_concurrent_attempts if free_count > quota // 2 else 1
 
 
 class ThreadUsage:
@@ -292,7 +293,7 @@ class ThreadUsage:
 
     def can_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
         """Return whether an attempt to deliver to a webhook may start if a thread is free."""
-        limits, threads = self.get_limits(organization), organization.threads
-        if limits.count_free(webhook.pace, threads.__getitem__) <= 0 or self.is_excluded(webhook):
+        limits, counts = self.get_limits(organization), organization.sending_counts
+        if limits.count_free(webhook.pace, counts.__getitem__) <= 0 or self.is_excluded(webhook):
             return False
         return webhook.sending_count < webhook.max_concurrent_attempts

@@ -3,15 +3,15 @@
 from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, HOUR, MONTH
 
-_STATE = ("schema_id", "status", "archived", "gold", "assigned")
+_STATE_FACETS = ("schema_id", "status", "archived", "gold", "assigned")
 ARTIFACTS = Source(
     "artifacts",
-    (*_STATE, "media_type", "language", "created", "due"),
+    (*_STATE_FACETS, "media_type", "language", "created", "due"),
     (
-        Cube("artifacts", _STATE),
-        Cube("artifacts.types", (*_STATE, "media_type", "language")),
-        *build_cubes("artifacts.created", _STATE, "created", MONTH, DAY, HOUR),
-        *build_cubes("artifacts.due", _STATE, "due", MONTH, DAY),
+        Cube("artifacts", _STATE_FACETS),
+        Cube("artifacts.types", (*_STATE_FACETS, "media_type", "language")),
+        *build_cubes("artifacts.created", _STATE_FACETS, "created", MONTH, DAY, HOUR),
+        *build_cubes("artifacts.due", _STATE_FACETS, "due", MONTH, DAY),
         Cube("artifacts.due.hour", ("status", "archived"), bucket="due", length=HOUR),
     ),
 )
@@ -36,13 +36,13 @@ ASSIGNED = Source(
     (Cube("assigned", ("schema_id", "status", "archived"), key="assignee_id"),),
 )
 
-_OFFER = ("schema_id", "assignees", "labeled_by", "places_taken")
+_OFFER_FACETS = ("schema_id", "assignees", "labeled_by", "places_taken")
 OFFERED = Source(
     "offered",
-    ("assignee_id", *_OFFER, "due"),
+    ("assignee_id", *_OFFER_FACETS, "due"),
     (
-        Cube("offered", _OFFER, key="assignee_id"),
-        *build_cubes("offered.due", _OFFER, "due", MONTH, DAY, key="assignee_id"),
+        Cube("offered", _OFFER_FACETS, key="assignee_id"),
+        *build_cubes("offered.due", _OFFER_FACETS, "due", MONTH, DAY, key="assignee_id"),
     ),
 )
 """Documents whose `is_open` is true, by assignee.

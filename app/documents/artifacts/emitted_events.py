@@ -34,7 +34,7 @@ class UpdatedPayload(ArtifactPayload):
 
 
 class ReprocessedPayload(ArtifactPayload):
-    """The payload of `REPROCESSED`; `by` is the user, or null if an operator is the cause."""
+    """The payload of `REPROCESSED`; `by` is the user who requested it, or null for an operator."""
 
     by: UUID | None
 

@@ -25,8 +25,8 @@ from app.kit.storage import NotStored, StorageUnavailable
 log = get_logger(__name__)
 
 _MISSING_RETRY_PERIOD = timedelta(days=1)
-"""The age up to which a job is retried if its file is missing. The file was stored before the job
-was created, so an outage of the storage is more likely than a deletion."""
+"""The age up to which a job is retried if the document's file is missing. The file was stored
+before the job was created, so an outage of the storage is more likely than a deletion."""
 
 
 def _retry_recent_job(job: Job, error: NotStored) -> None:
@@ -67,11 +67,12 @@ def parse_artifact(job: Job) -> None:
 
 
 @jobs.handler(parsing.ATTACH_JOB, queue="documents", max_attempts=3, resumable=True)
-def attach_files(job: Job) -> None:
+def create_attached_documents(job: Job) -> None:
     """Create documents from the attachments of an email, or from the emails of a mailbox."""
     container.current().reserve.check()
+    artifact_id = UUID(job.args["artifact_id"])
     try:
-        attaching.attach(UUID(job.args["artifact_id"]), job.checkpoint_at, int(job.position or 0))
+        attaching.create_documents(artifact_id, job.checkpoint_at, int(job.position or 0))
     except NotStored as missing:
         # If the email was deleted while it was read, the next run has nothing to do.
         _retry_recent_job(job, missing)
@@ -109,7 +110,7 @@ def recognize_artifact(job: Job) -> None:
     max_attempts=10,
 )
 def delete_content(batch: Sequence[Job]) -> None:
-    """Delete the files and page images of documents that were deleted."""
+    """Delete the files and page images of deleted documents, unless a new document uses them."""
     digests = [job.args["data"]["sha256"] for job in batch]
     cleaning.delete_contents(digests, batch[0].checkpoint)
 

@@ -19,10 +19,8 @@ NAME_PATTERN = (
     rf"^(?!\s*\.{{1,2}}\s*$)\s*[^{_REFUSED_CHARACTERS}]*"
     rf"[^{_REFUSED_CHARACTERS}{INVISIBLE_CLASS}][^{_REFUSED_CHARACTERS}]*\s*$"
 )
-"""The rules of `check_name` as a regular expression for the API description.
-
-The expression does not cover rare invisible characters.
-"""
+"""The rules of `check_name` as a regular expression for the API description. Rare invisible
+characters are not covered."""
 _SEPARATOR_MESSAGE = (
     "Slashes, backslashes, line or paragraph separators and zero-width no-break spaces (U+FEFF)"
     " are not allowed."

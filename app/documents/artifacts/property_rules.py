@@ -5,9 +5,9 @@ from typing import Any
 from app.kit.api.strict_json import MAX_SAFE_INT
 
 MAX_TEXT_LENGTH = 2_000_000
-MAX_KEYS = 100
-MAX_KEY_LENGTH = 100
-MAX_VALUE_LENGTH = 2000
+MAX_METADATA_KEYS = 100
+MAX_METADATA_KEY_LENGTH = 100
+MAX_METADATA_VALUE_LENGTH = 2000
 
 
 class InvalidMetadataError(ValueError):
@@ -19,7 +19,7 @@ class InvalidMetadataError(ValueError):
 
 
 class InexactNumberError(InvalidMetadataError):
-    """Raised for a number that many JSON parsers would change."""
+    """Raised for a number in metadata that is too large for many JSON parsers to keep exactly."""
 
     def __init__(self, key: str) -> None:
         super().__init__(
@@ -35,19 +35,19 @@ def check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
     The caller has already checked that the strings can be stored. Raises ValueError with the
     reason, or its subclass InvalidMetadataError if the value of one key is not allowed.
     """
-    if len(value) > MAX_KEYS:
-        raise ValueError(f"Must have at most {MAX_KEYS} keys.")
+    if len(value) > MAX_METADATA_KEYS:
+        raise ValueError(f"Must have at most {MAX_METADATA_KEYS} keys.")
     for key, item in value.items():
-        if not 0 < len(key) <= MAX_KEY_LENGTH:
-            raise ValueError(f"Keys must have 1 to {MAX_KEY_LENGTH} characters.")
+        if not 0 < len(key) <= MAX_METADATA_KEY_LENGTH:
+            raise ValueError(f"Keys must have 1 to {MAX_METADATA_KEY_LENGTH} characters.")
         _check_value(key, item)
     return value
 
 
 def _check_value(key: str, item: object) -> None:
     if isinstance(item, str):
-        if len(item) > MAX_VALUE_LENGTH:
-            reason = f"Strings must have at most {MAX_VALUE_LENGTH} characters."
+        if len(item) > MAX_METADATA_VALUE_LENGTH:
+            reason = f"Strings must have at most {MAX_METADATA_VALUE_LENGTH} characters."
             raise InvalidMetadataError(key, reason)
     elif not isinstance(item, bool | int | float):
         raise InvalidMetadataError(key, "Values must be strings, numbers or booleans.")

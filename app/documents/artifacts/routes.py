@@ -34,7 +34,8 @@ blueprint = Blueprint("artifacts", description="The documents that are labeled."
     "/artifacts",
     permission="artifacts:read",
     query=Listing(
-        sorts=("-created_at", "name", "priority", "updated_at"), filters=documents.ArtifactFilters
+        sort_keys=("-created_at", "name", "priority", "updated_at"),
+        filters=documents.ArtifactFilters,
     ),
     returns=documents.ArtifactSummary,
 )
@@ -130,7 +131,7 @@ def get_artifact_text(caller: Caller, artifact_id: UUID) -> TextRow:
 @blueprint.get(
     "/artifacts/{artifact_id}/pages",
     permission="artifacts:read",
-    query=Listing(sorts=("number",)),
+    query=Listing(sort_keys=("number",)),
     returns=DocumentPage,
 )
 def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Page:
@@ -146,7 +147,7 @@ def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]
     permission="artifacts:read",
     query=documents.PageImageQuery,
     returns=File(("image/png", "image/jpeg", "image/webp")),
-    numbers=("page_number",),
+    integer_parameters=("page_number",),
 )
 def get_artifact_page_image(
     caller: Caller, artifact_id: UUID, page_number: int, query: dict[str, Any]

@@ -36,13 +36,13 @@ def build_sort_key(box: Box) -> Box:
 
 def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Select pairs in their order; skip a pair if one of its elements is already paired."""
-    taken_left: set[int] = set()
-    taken_right: set[int] = set()
+    paired_left: set[int] = set()
+    paired_right: set[int] = set()
     pairs = []
     for left, right in ranked_pairs:
-        if left not in taken_left and right not in taken_right:
-            taken_left.add(left)
-            taken_right.add(right)
+        if left not in paired_left and right not in paired_right:
+            paired_left.add(left)
+            paired_right.add(right)
             pairs.append((left, right))
     return pairs
 
@@ -72,9 +72,10 @@ def pair_by_key(
 
 
 class BoxIndex:
-    """An index of the boxes on one page by vertical position.
+    """An index to find the boxes on one page that overlap another box.
 
-    The boxes must be sorted by their top edges.
+    `boxes` must be sorted by their top edges. `min_overlap` is the minimum intersection over union,
+    from 0 to 1; if it is 0, any overlap counts.
     """
 
     def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
@@ -85,14 +86,11 @@ class BoxIndex:
         self._min_overlap = min_overlap
 
     def find_range(self, box: Box) -> tuple[int, int]:
-        """Return the index range (start, end) that contains all boxes overlapping `box`.
-
-        Only overlaps of at least `min_overlap` count; if `min_overlap` is 0, any overlap counts.
-        """
+        """Return a range (start, end) of boxes that includes all boxes overlapping `box`."""
         _, top, _, bottom = box
         height = bottom - top
-        # If two boxes overlap by at least p, they share at least the fraction p of each height,
-        # and their combined height is at most height / p. These limits determine the range.
+        # If the intersection over union is at least p, the boxes share at least the fraction p of
+        # each height, and the height of both together is at most height / p.
         min_fraction = max(self._min_overlap - _ROUNDING_MARGIN, 0.0)
         end = bisect_right(self._tops, bottom - min_fraction * height)
         start = bisect_right(self._max_bottoms, top + min_fraction * height, 0, end)

@@ -79,18 +79,18 @@ def _get_original_tag(alignment: RowAlignment, change: Change, side: int) -> Tag
 def _find_moved_runs(alignment: RowAlignment) -> list[dict[str, Any]]:
     """Find the runs of consecutive rows that moved by the same distance."""
     runs: list[dict[str, Any]] = []
-    for (table, _), (old, new) in sorted(alignment.rows.items()):
-        if old is None or new is None or old == new:
+    for (table, _), (old_row, new_row) in sorted(alignment.rows.items()):
+        if old_row is None or new_row is None or old_row == new_row:
             continue
         last = runs[-1] if runs else None
         if (
             last
             and table == last["table"]
-            and old - last["from"] == new - last["to"] == last["count"]
+            and old_row - last["from"] == new_row - last["to"] == last["count"]
         ):
             last["count"] += 1
         else:
-            runs.append({"table": table, "from": old, "to": new, "count": 1})
+            runs.append({"table": table, "from": old_row, "to": new_row, "count": 1})
     return runs
 
 
@@ -159,10 +159,8 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
         min_overlap = 0.0 if shape.field_type == "span" else MIN_OVERLAP
         matches = match_marks(left_marks, right_marks, min_overlap)
         pairs += [(left[left_index], right[right_index]) for left_index, right_index in matches]
-        paired_left, paired_right = (
-            {left_index for left_index, _ in matches},
-            {right_index for _, right_index in matches},
-        )
+        paired_left = {left_index for left_index, _ in matches}
+        paired_right = {right_index for _, right_index in matches}
         left = [tag for position, tag in enumerate(left) if position not in paired_left]
         right = [tag for position, tag in enumerate(right) if position not in paired_right]
     return [*pairs, *((tag, None) for tag in left), *((None, tag) for tag in right)]

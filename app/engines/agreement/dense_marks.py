@@ -109,7 +109,7 @@ class _MarkIndex:
 def _divide_areas(
     intersection: NDArray[np.float64], union: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Divide in place; return 0 where the union is 0 because tiny areas were rounded to 0."""
+    """Divide `intersection` by `union` in place; return 0 where tiny areas were rounded to 0."""
     return np.divide(intersection, union, out=intersection, where=union > 0)
 
 

@@ -11,9 +11,9 @@ def align_by_weight(
 ) -> list[tuple[int, int]]:
     """Align two sequences so that the total weight of the pairs is as great as possible.
 
-    Returns the same pairs as `sequences._align_by_weight`. Computes one table row at a time, and
-    keeps two bits per entry: whether the entry has the same weight as the entry to its left, and
-    whether it has the same weight as the entry above it.
+    `sequences.align_sequences` defines the weight. Returns the same pairs as
+    `sequences._align_by_weight`, but computes one row of the weight table at a time, and keeps two
+    bits per entry: whether its weight equals that of the entry to its left, and of the entry above.
     """
     positions_by_part: dict[int, list[int]] = defaultdict(list)
     for position, item in enumerate(right):

@@ -16,12 +16,9 @@ from app.engines.agreement.boxes import (
 )
 
 MIN_OVERLAP = 0.5
-"""Marks with at least this overlap count as the same mark (PASCAL VOC; Everingham 2010)."""
+"""The intersection over union from which two marks count as the same (Everingham 2010)."""
 MAX_PYTHON_PAIRS = 20_000
-"""The maximum number of pairs compared in plain Python.
-
-Numpy compares larger numbers of pairs, with equal results.
-"""
+"""The maximum number of box pairs compared without numpy. Numpy gives equal results."""
 SEARCH_COST = 8
 """The budget cost per mark if `dense_marks` searches for partners instead of listing all pairs."""
 
@@ -108,11 +105,11 @@ def match_marks(
 
 
 def group_marks(marks: Sequence[Mark]) -> list[int]:
-    """Group marks; return a group number for each mark.
+    """Group marks that overlap by at least half, directly or through a chain of other marks.
 
-    Marks that overlap by at least half, directly or through a chain of other marks, have the same
-    group number. The order of the marks does not change the groups. Raises BudgetExceeded when many
-    thousands of marks are near each other, but few of them overlap by at least half.
+    Returns, for each mark, the position of the topmost mark of its group. The order of the marks
+    does not change the groups. Raises BudgetExceeded when many thousands of marks are near each
+    other, but few of them overlap by at least half.
     """
     group_numbers = [0] * len(marks)
     for positions in _group_by_page_and_label(marks).values():
@@ -131,11 +128,11 @@ def find_choices(
 ) -> list[Hashable]:
     """Find the choice that each mark votes for, and return a choice key for each mark.
 
-    `voters` contains the voter of each mark. Usually a choice is a group from `group_marks`. Groups
-    in which a voter has several marks are split: each mark of the voter with the most marks in such
-    groups becomes a choice. The marks of each other voter are then matched with the choices, at
-    most one mark per choice, and unmatched marks become new choices. Identical marks of one voter
-    are matched in their order. Raises BudgetExceeded when `budget` is used up, or when
+    `voters` contains the voter number of each mark. Usually a choice is a group from `group_marks`.
+    Groups in which a voter has several marks are split: each mark of the voter with the most marks
+    in such groups becomes a choice. The marks of each other voter are then matched with the
+    choices, at most one mark per choice, and unmatched marks become new choices. Identical marks of
+    one voter are matched in their order. Raises BudgetExceeded when `budget` is used up, or when
     `group_marks` raises it.
     """
     choices: list[Hashable] = list(group_marks(marks))
@@ -157,7 +154,10 @@ def find_choices(
 def _group_by_choice(
     marks: Sequence[Mark], positions_by_voter: list[list[int]], budget: Budget | None
 ) -> list[list[int]]:
-    """Group the positions of marks by choice; `positions_by_voter` has a list for each voter."""
+    """Group the positions of marks by choice.
+
+    `positions_by_voter` has a list of positions for each voter, and is sorted in place.
+    """
     # The voter with the most marks comes first; voters with equal counts are sorted by the boxes.
     positions_by_voter.sort(
         key=lambda positions: (
@@ -186,7 +186,7 @@ def _match_choices(
     voter_marks: Sequence[Mark],
     budget: Budget | None,
 ) -> list[int]:
-    """Match marks with the first marks of the choices; return a choice number for each mark.
+    """Match the marks of a voter with the first mark of each choice; return their choice numbers.
 
     A mark without a matching choice gets the next unused number.
     """
@@ -239,9 +239,10 @@ def _match_boxes(
 
 
 def _group_boxes(boxes: list[Box]) -> Sequence[int]:
-    """Group boxes; return a group number for each box.
+    """Group boxes connected by a chain of overlaps of at least `MIN_OVERLAP`.
 
-    The boxes are distinct and sorted from top to bottom.
+    The boxes must be distinct and sorted from top to bottom. Returns, for each box, the position of
+    one box of its group, the same for the whole group.
     """
     candidate_ranges = _find_candidate_ranges(boxes, boxes, MIN_OVERLAP)
     if sum(end - start for start, end in candidate_ranges) > MAX_PYTHON_PAIRS:

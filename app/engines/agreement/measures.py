@@ -110,7 +110,7 @@ def _build_agreement(
         _compute_dice(
             (
                 sum(matched_count for matched_count, _ in pair_counts),
-                sum(tags for _, tags in pair_counts),
+                sum(tag_count for _, tag_count in pair_counts),
             )
         )
         for pair_counts in zip(*pair_counts_by_field.values(), strict=True)

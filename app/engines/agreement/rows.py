@@ -41,9 +41,9 @@ Two tables of 5,000 different rows need less than half of this limit.
 MAX_ALIGNED_ROWS = 400_000
 """The budget for aligning rows, over all tag sets and tables: about half a second of work.
 
-Each tag set costs its own rows and the rows that are already aligned, so twenty similar tables of
-5,000 rows need half of the budget. Once it is used up, rows of the current and of later tables are
-matched by number, except for equal leading rows.
+The cost of a tag set is the number of its rows and of the rows aligned before it, so twenty similar
+tables of 5,000 rows need half of the budget. Once the budget is used up, rows of the current and of
+later tables are matched by number, except for equal leading rows.
 """
 _CellNumbers: TypeAlias = list[list[int]]
 """The cells of each row as numbers; equal cells have equal numbers."""

@@ -102,7 +102,7 @@ def _collect_parts(items: _Items) -> set[int]:
 
 
 def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
-    """Align two sequences so that the total weight is as great as possible; return the pairs.
+    """Align two sequences with the greatest total weight (see `align_sequences`); return the pairs.
 
     If several alignments have the greatest weight, returns the one that pairs the earliest items.
     """
@@ -125,7 +125,7 @@ def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
 
 
 def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
-    """Compute a table of the weights of alignments.
+    """Compute the table of the greatest total weights (see `align_sequences`).
 
     Entry [i][j] is the greatest weight for the first i items of `left` and the first j items of
     `right`.

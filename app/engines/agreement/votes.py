@@ -111,8 +111,8 @@ def _list_choice_keys(
 ) -> list[Hashable]:
     """List the choice key for each vote.
 
-    If a set repeats a value, the repetition is a separate choice. Raises BudgetExceeded if there
-    are too many marks to match.
+    If a tag set repeats a value, the repetition is a separate choice. Raises BudgetExceeded if
+    there are too many marks to match.
     """
     order = list(range(len(all_votes)))
     if shape.multiple:

@@ -1,6 +1,6 @@
 """Render charts as PNG or SVG.
 
-Applications call `service.render`. It renders any chart in a child process that has loaded the
+The application calls `service.render`. It renders any chart in a child process that has loaded the
 plotting library, so the caller imports no large library and waits for a limited time.
 `drawing.render_chart` renders in the current process, one chart at a time.
 

@@ -18,7 +18,7 @@ from app.engines.charts.model import (
     TrendChart,
 )
 
-_TYPES = {
+_CHART_TYPES = {
     chart.__name__: chart for chart in (TrendChart, CalibrationChart, ConfusionChart, PairChart)
 }
 
@@ -40,7 +40,7 @@ def encode(chart: Chart) -> bytes:
 def decode(data: bytes) -> Chart:
     """Decode a chart from JSON that `encode` returned."""
     message = json.loads(data)
-    chart_type, content = _TYPES[message["type"]], message["chart"]
+    chart_type, content = _CHART_TYPES[message["type"]], message["chart"]
     if chart_type is TrendChart:
         content["series"] = [_decode_series(item) for item in content["series"]]
     elif chart_type is CalibrationChart:

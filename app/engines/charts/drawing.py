@@ -1,6 +1,6 @@
 """Render any chart in the current process.
 
-This module imports matplotlib; applications call `app.engines.charts.service.render` instead.
+This module imports matplotlib; the application calls `app.engines.charts.service.render` instead.
 """
 
 from matplotlib.figure import Figure

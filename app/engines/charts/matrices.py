@@ -24,8 +24,8 @@ _MAX_NUMBERED_CATEGORIES = 16
 _SMALL_CELL_INCHES = 0.2
 _MAX_HORIZONTAL_WIDTH = 6
 """The maximum width of horizontal column names; if a name is wider, all names are slanted."""
-_MIN_ROWS = 2
-_DARK_FRACTION = 0.55
+_MIN_FIGURE_ROWS = 2
+_WHITE_TEXT_THRESHOLD = 0.55
 _NO_VALUE = "\u2013"
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
 
@@ -101,7 +101,7 @@ def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> F
     max_name_width = max(map(measure_width, rows), default=0)
     is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CATEGORIES
     cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
-    height = 1.9 + cell * max(len(rows), _MIN_ROWS)
+    height = 1.9 + cell * max(len(rows), _MIN_FIGURE_ROWS)
     if _is_slanted(columns):
         height += 0.055 * max(map(measure_width, columns))
     width = 2.4 + 0.075 * max_name_width + cell * 1.35 * max(len(columns), 4)
@@ -111,7 +111,7 @@ def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> F
 def _draw_cells(
     axes: Axes, values: NDArray[np.float64], texts: list[list[str]], low: float
 ) -> None:
-    """Draw the cells and their text, which is white on dark cells."""
+    """Draw the cells, colored from `low` to 1, and their text, which is white on dark cells."""
     rows, columns = values.shape
     axes.pcolormesh(
         np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
@@ -126,7 +126,7 @@ def _draw_cells(
     for (row, column), value in np.ndenumerate(values):
         if texts[row][column] == _NO_VALUE:
             axes.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color="#eef1f4"))
-        is_dark = np.isfinite(value) and (value - low) / (1 - low) > _DARK_FRACTION
+        is_dark = np.isfinite(value) and (value - low) / (1 - low) > _WHITE_TEXT_THRESHOLD
         color = "white" if is_dark else style.TEXT_COLOR
         axes.text(
             column, row, texts[row][column], ha="center", va="center", fontsize=8.5, color=color

@@ -70,7 +70,7 @@ _RC_PARAMS: dict[str, Any] = {
 
 @contextmanager
 def apply_style() -> Iterator[None]:
-    """Apply the style while a chart is being rendered.
+    """Apply the chart style to matplotlib in a `with` block, and then restore the settings.
 
     Only one thread may apply the style at a time, because matplotlib is not thread-safe.
     """

@@ -1,4 +1,4 @@
-"""Limits on the processor time for the evaluation of conditions."""
+"""Limit the processor time for the evaluation of conditions."""
 
 from time import thread_time
 

@@ -1,1 +1,1 @@
-"""Destinations for finished files: object stores, file servers and web servers."""
+"""Deliver finished files to object stores, file servers and web servers."""

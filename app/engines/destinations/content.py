@@ -12,7 +12,7 @@ from app.engines.sources.paths import is_valid_name
 
 
 def validate_name(name: str) -> bytes:
-    """Validate a file name, and return it as bytes. Raises HostError for an invalid name."""
+    """Validate a file name, and return it in UTF-8. Raises HostError for an invalid name."""
     data = name.encode("utf-8", "replace")
     if not is_valid_name(data) or not name.isprintable() or len(data) > limits.MAX_NAME_BYTES:
         message = (
@@ -33,18 +33,18 @@ def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
         HostError: the content differs from the expected size or digest.
     """
     digest = hashlib.sha256()
-    read_bytes = 0
+    received_bytes = 0
     pending_block = b""
     for chunk in file.read():
-        read_bytes += len(chunk)
-        if read_bytes > file.size:
+        received_bytes += len(chunk)
+        if received_bytes > file.size:
             raise build_file_mismatch_error()
         digest.update(chunk)
         for start in range(0, len(chunk), block_bytes):
             if pending_block:
                 yield pending_block
             pending_block = chunk[start : start + block_bytes]
-    if read_bytes != file.size or digest.hexdigest() != file.sha256.lower():
+    if received_bytes != file.size or digest.hexdigest() != file.sha256.lower():
         raise build_file_mismatch_error()
     if pending_block:
         yield pending_block
@@ -58,7 +58,7 @@ class PartReader:
         self._remaining_block = b""
 
     def read_part(self, size: int) -> Iterator[bytes]:
-        """Yield the next `size` bytes in blocks. Raises HostError if fewer bytes are left."""
+        """Yield the next `size` bytes of the file. Raises HostError if fewer bytes are left."""
         remaining_size = size
         while remaining_size:
             block = self._remaining_block or next(self._blocks, b"")

@@ -15,7 +15,7 @@ from app.engines.sources.model import HostError, HostErrorKind, Network
 
 
 class _BodyFailed(Exception):  # noqa: N818 - names what happened
-    """The body could not be read, or its progress could not be reported."""
+    """The body of a request could not be read, or its progress could not be reported."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The common interface of all destinations."""
+"""Define the common interface of all destinations."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

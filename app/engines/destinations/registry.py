@@ -1,4 +1,4 @@
-"""The registry of destination types. Libraries are imported when a destination is opened."""
+"""Register the destination types. A type's module is imported when a destination is opened."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

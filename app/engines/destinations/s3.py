@@ -52,7 +52,7 @@ _DAMAGED_FILE = (
 )
 _BUSY_HOST = (HostErrorKind.UNREACHABLE, "The host temporarily cannot receive the file.")
 _BAD_NAME = (HostErrorKind.NOT_ALLOWED, "The host does not accept the name of the folder or file.")
-_REFUSALS: Mapping[str, tuple[HostErrorKind, str]] = {
+_REFUSALS_BY_CODE: Mapping[str, tuple[HostErrorKind, str]] = {
     "BadDigest": _DAMAGED_FILE,
     "InvalidDigest": _DAMAGED_FILE,
     "XAmzContentSHA256Mismatch": _DAMAGED_FILE,
@@ -125,7 +125,7 @@ class S3Destination:
         return f"s3://{self.bucket}/{key.decode('utf-8', 'replace')}"
 
     def close(self) -> None:
-        """Do nothing: each request has its own connection."""
+        """Do nothing: each request uses a separate connection."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -264,7 +264,7 @@ def _parse_response_body(response: Response) -> Element:
 def _build_refusal_error(response: Response) -> HostError:
     """Build the error for a response with an error status."""
     code = find_error_code(response)
-    if refusal := _REFUSALS.get(code):
+    if refusal := _REFUSALS_BY_CODE.get(code):
         return HostError(*refusal)
     if code in _FULL_DISK_CODES or response.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
         return build_full_disk_error()

@@ -1,4 +1,4 @@
-"""JSON Schemas for the settings of each destination type."""
+"""Define the JSON Schemas for the settings of each destination type."""
 
 from collections.abc import Mapping
 

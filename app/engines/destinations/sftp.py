@@ -104,7 +104,7 @@ class _SftpUpload:
     part_path: bytes
 
     def write(self, file: OutgoingFile, progress: ProgressReporter) -> None:
-        """Write the content of the file to the part file."""
+        """Write the content of a file to the part file at `part_path`."""
         with self._run_operation(build_missing_folder_error):
             writer = self.connection.session.open_for_writing(self.part_path)
         for block in read_blocks(file, CHUNK_BYTES):

@@ -20,8 +20,8 @@ from app.engines.sources.http_client import build_authorization_header
 from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.web_paths import normalize_url
 
-_PLACEHOLDER = "{name}"
-_REFUSALS: Mapping[int, tuple[HostErrorKind, str]] = {
+_NAME_PLACEHOLDER = "{name}"
+_REFUSALS_BY_STATUS: Mapping[int, tuple[HostErrorKind, str]] = {
     HTTPStatus.UNAUTHORIZED: (
         HostErrorKind.CREDENTIALS_REFUSED,
         "The host responds, but requires valid credentials; check the settings.",
@@ -92,7 +92,7 @@ class WebDestination:
         return urlsplit(url)._replace(query="").geturl()
 
     def close(self) -> None:
-        """Do nothing: each request has its own connection."""
+        """Do nothing: each request uses a separate connection."""
 
     def _build_headers(self, file: OutgoingFile) -> dict[str, str]:
         digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
@@ -111,8 +111,8 @@ def _build_url(url: str, name: str) -> str:
     try:
         # Check before replacing the placeholder, because a file name must not determine the host.
         netloc = urlsplit(url).netloc
-        if _PLACEHOLDER not in netloc:
-            return normalize_url(url.replace(_PLACEHOLDER, quote(name, safe="")))
+        if _NAME_PLACEHOLDER not in netloc:
+            return normalize_url(url.replace(_NAME_PLACEHOLDER, quote(name, safe="")))
     except ValueError:
         pass
     message = "The URL is not valid, or its host contains `{name}`."
@@ -120,7 +120,7 @@ def _build_url(url: str, name: str) -> str:
 
 
 def _build_status_error(status: int) -> HostError:
-    if refusal := _REFUSALS.get(status):
+    if refusal := _REFUSALS_BY_STATUS.get(status):
         return HostError(*refusal)
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return build_large_file_error()

@@ -70,25 +70,25 @@ def parse_stream(
     """
     check_media_type(media_type)
     page_texts: list[str] = []
-    flowing_text: str | None = None
+    unpaged_text: str | None = None
     start = 0
     with call_entry("parse_document", path, {"media_type": media_type}, limits) as received_frames:
         for frame_type, payload in received_frames:
-            if frame_type == frames.PAGES and flowing_text is None:
+            if frame_type == frames.PAGES and unpaged_text is None:
                 for data in payload.split(b"\n", limits.max_pages):
                     page = decode_page(data, len(page_texts) + 1, start, limits)
                     page_texts.append(page.text)
                     start = page.end + 1
                     _check_size(len(page_texts), start, limits)
                     on_page(page)
-            elif frame_type == frames.TEXT and flowing_text is None and not page_texts:
-                flowing_text = check_text_limits(
+            elif frame_type == frames.TEXT and unpaged_text is None and not page_texts:
+                unpaged_text = check_text_limits(
                     replace_unstorable_chars(payload.decode("utf-8", "replace")), limits
                 )
-            elif frame_type == frames.LANGUAGE and (page_texts or flowing_text is not None):
+            elif frame_type == frames.LANGUAGE and (page_texts or unpaged_text is not None):
                 language = _decode_language(payload)
-                if flowing_text is not None:
-                    return _pass_virtual_pages(flowing_text, language, limits, on_page)
+                if unpaged_text is not None:
+                    return _pass_virtual_pages(unpaged_text, language, limits, on_page)
                 return DocumentSummary("\f".join(page_texts), len(page_texts), language)
             else:
                 break
@@ -96,7 +96,7 @@ def parse_stream(
 
 
 def _check_size(page_count: int, end: int, limits: Limits) -> None:
-    """Raise `ParseFailed` if the process sends more pages or more text than the limits allow."""
+    """Raise `ParseFailed` if the number of pages or the text offset `end` exceeds the limits."""
     if page_count > limits.max_pages:
         raise build_invalid_result_error()
     if end > limits.max_text_chars + page_count:

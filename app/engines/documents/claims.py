@@ -1,4 +1,4 @@
-"""Compare the media type of a file's content with its file name and its declared type."""
+"""Compare the media type of a file's content with the types that its name and sender claim."""
 
 import mimetypes
 import re
@@ -6,7 +6,7 @@ import re
 from app.engines.documents import media
 from app.engines.documents.model import UnsupportedMediaType
 
-_ALIASES = {
+_TYPE_ALIASES = {
     "application/x-pdf": media.PDF,
     "application/xhtml+xml": media.HTML,
     "text/rtf": media.RTF,
@@ -56,37 +56,43 @@ _COMPATIBLE_TYPES = {
 
 
 def list_claimed_types(extension: str, declared_type: str | None) -> list[str]:
-    """Return the specific media types that the extension and `declared_type` claim, if any."""
+    """Return the media types of a file according to its extension and its `declared_type`.
+
+    Unspecific types such as `application/octet-stream` are left out.
+    """
     media_type = (declared_type or "").partition(";")[0].strip().lower()
-    claims = (_TYPES_BY_EXTENSION.get(extension, ""), media_type)
-    return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
+    types = (_TYPES_BY_EXTENSION.get(extension, ""), media_type)
+    return [_TYPE_ALIASES.get(name, name) for name in types if name not in _UNSPECIFIC_TYPES]
 
 
-def check_binary_type(detected_type: str, claims: list[str]) -> None:
-    """Raise `UnsupportedMediaType` if a claim contradicts the type of the content."""
-    for claim in claims:
-        is_image = claim in media.IMAGE_TYPES and detected_type in media.IMAGE_TYPES
-        if claim != detected_type and not is_image and not _is_saved_as(detected_type, claim):
-            raise UnsupportedMediaType(claim, detected_type)
+def check_binary_type(detected_type: str, claimed_types: list[str]) -> None:
+    """Raise `UnsupportedMediaType` if a type in `claimed_types` contradicts the content's type."""
+    for claimed_type in claimed_types:
+        are_images = media.IMAGE_TYPES.issuperset((claimed_type, detected_type))
+        is_expected = claimed_type == detected_type or _is_saved_as(detected_type, claimed_type)
+        if not are_images and not is_expected:
+            raise UnsupportedMediaType(claimed_type, detected_type)
 
 
-def choose_text_type(detected_type: str, claims: list[str], *, is_markup: bool) -> str:
-    """Return the first text-based type in `claims`, or `detected_type` if there is none.
+def choose_text_type(detected_type: str, claimed_types: list[str], *, is_markup: bool) -> str:
+    """Return the first text-based type in `claimed_types`, or `detected_type` if there is none.
 
     Plain text that is claimed to be XLS counts as CSV. `is_markup` is true if the text begins like
-    XML. Raises `UnsupportedMediaType` if a claim is neither a text type nor a type under which
-    programs save this content. Plain text that begins like XML is rejected under any claim that is
-    not a text type.
+    XML. Raises `UnsupportedMediaType` if a claimed type is neither a text type nor a type under
+    which programs save this content. Plain text that begins like XML is rejected if any claimed
+    type is not a text type.
     """
-    for claim in claims:
-        is_text = claim in media.TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)
+    is_plain = detected_type == media.PLAIN
+    for claimed_type in claimed_types:
+        is_text = claimed_type in media.TEXT_BASED_TYPES or _TEXT_LIKE.match(claimed_type)
         # Such XML can be an Excel 2003 workbook, which no reader supports.
-        is_unsupported = detected_type == media.PLAIN and is_markup
-        if not is_text and (is_unsupported or not _is_saved_as(detected_type, claim)):
-            raise UnsupportedMediaType(claim, detected_type)
-    default = media.CSV if detected_type == media.PLAIN and media.XLS in claims else detected_type
-    return next((claim for claim in claims if claim in media.TEXT_BASED_TYPES), default)
+        is_unsupported = is_plain and is_markup
+        if not is_text and (is_unsupported or not _is_saved_as(detected_type, claimed_type)):
+            raise UnsupportedMediaType(claimed_type, detected_type)
+    default = media.CSV if is_plain and media.XLS in claimed_types else detected_type
+    return next((name for name in claimed_types if name in media.TEXT_BASED_TYPES), default)
 
 
-def _is_saved_as(detected_type: str, claim: str) -> bool:
-    return detected_type in _COMPATIBLE_TYPES.get(claim, ())
+def _is_saved_as(detected_type: str, claimed_type: str) -> bool:
+    """Return whether programs save content of `detected_type` under `claimed_type`."""
+    return detected_type in _COMPATIBLE_TYPES.get(claimed_type, ())

@@ -13,7 +13,7 @@ from app.engines.documents.text import detect_bom, detect_utf16_without_bom
 HEAD_BYTES = 1 << 16
 """The number of leading bytes of a file that `detect_media_type` uses."""
 
-_SIGNATURES = {
+_IMAGE_SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": media.PNG,
     b"\xff\xd8\xff": media.JPEG,
     b"II*\0": media.TIFF,
@@ -61,49 +61,49 @@ def detect_media_type(head: bytes, name: str, declared_type: str | None) -> str:
 
     Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from the
     type that the extension or `declared_type` claims, or if an empty file has only unsupported
-    claims. Different image types are allowed, and so is content that programs save under the
-    claimed type, such as HTML under XLS. Claims such as `application/octet-stream` are ignored.
+    claimed types. Different image types are allowed, and so is content that programs save under the
+    claimed type, such as HTML under XLS. Types such as `application/octet-stream` are ignored.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = list_claimed_types(extension, declared_type)
+    claimed_types = list_claimed_types(extension, declared_type)
     if not head:
-        claimed_type = next((claim for claim in claims if claim in media.MEDIA_TYPES), None)
-        if claims and claimed_type is None:
-            raise UnsupportedMediaType(claims[0], None)
-        return claimed_type or media.PLAIN
-    binary_type = _detect_binary(head, claims)
+        supported_type = next((name for name in claimed_types if name in media.MEDIA_TYPES), None)
+        if claimed_types and supported_type is None:
+            raise UnsupportedMediaType(claimed_types[0], None)
+        return supported_type or media.PLAIN
+    binary_type = _detect_binary(head, claimed_types)
     detected_type = binary_type or _detect_text(head)
     if detected_type is None or detected_type not in media.MEDIA_TYPES:
-        raise UnsupportedMediaType(
-            claims[0] if claims else None, detected_type or _guess_type(head)
-        )
+        claimed_type = claimed_types[0] if claimed_types else None
+        raise UnsupportedMediaType(claimed_type, detected_type or _guess_type(head))
     if binary_type is None:
-        return choose_text_type(detected_type, claims, is_markup=_MARKUP.match(head) is not None)
-    check_binary_type(detected_type, claims)
+        is_markup = _MARKUP.match(head) is not None
+        return choose_text_type(detected_type, claimed_types, is_markup=is_markup)
+    check_binary_type(detected_type, claimed_types)
     return detected_type
 
 
-def _detect_binary(head: bytes, claims: list[str]) -> str | None:
+def _detect_binary(head: bytes, claimed_types: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None.
 
-    If the signature allows several types, the first possible type in `claims` is returned.
+    If the signature allows several types, the first possible type in `claimed_types` is returned.
     """
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return media.PDF
     if image_type := _detect_image(head):
         return image_type
     if head.startswith(b"PK\x03\x04"):
-        return _detect_zip_type(head, claims)
+        return _detect_zip_type(head, claimed_types)
     if head.startswith(media.COMPOUND_FILE_SIGNATURE):
         # XLS, MSG, and password-protected DOCX, XLSX and PPTX have this format. The parser later
         # distinguishes them from other files of this format.
         types = (*_OFFICE_TYPES, media.XLS, media.MSG)
-        return next((claim for claim in claims if claim in types), None)
+        return next((name for name in claimed_types if name in types), None)
     return media.RTF if head.lstrip().startswith(b"{\\rtf") else None
 
 
 def _detect_image(head: bytes) -> str | None:
-    for signature, media_type in _SIGNATURES.items():
+    for signature, media_type in _IMAGE_SIGNATURES.items():
         if head.startswith(signature):
             return media_type
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
@@ -114,11 +114,11 @@ def _detect_image(head: bytes) -> str | None:
     return media.BMP if head.startswith(b"BM") and length in _BMP_HEADER_LENGTHS else None
 
 
-def _detect_zip_type(head: bytes, claims: list[str]) -> str:
+def _detect_zip_type(head: bytes, claimed_types: list[str]) -> str:
     """Determine the media type of a ZIP archive from its first entries.
 
-    If these entries allow several types of Office files, the first of these types in `claims` is
-    returned. Returns `application/zip` for any other archive.
+    If these entries allow several types of Office files, returns the first of these types in
+    `claimed_types`. Returns `application/zip` for any other archive.
     """
     for match in _ZIP_ENTRY.finditer(head):
         name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
@@ -129,14 +129,14 @@ def _detect_zip_type(head: bytes, claims: list[str]) -> str:
         if name == _MIMETYPE_ENTRY:
             # OpenDocument, part 2, section 3.3, and EPUB 3.3, section 4.2.6.2: the first entry
             # contains the media type without compression.
-            content = _FIRST_ENTRY_TYPE.match(head, match.end() + name_length + extra_length)
-            return content[0].decode() if content else "application/zip"
+            type_match = _FIRST_ENTRY_TYPE.match(head, match.end() + name_length + extra_length)
+            return type_match[0].decode() if type_match else "application/zip"
         if name == b"[Content_Types].xml":
             content_types = head[match.end() + name_length + extra_length :]
             if _WORD_MAIN_PART in _inflate(content_types):
                 return media.DOCX
     if b"[Content_Types].xml" in head:
-        return next((claim for claim in claims if claim in _OFFICE_TYPES), "application/zip")
+        return next((name for name in claimed_types if name in _OFFICE_TYPES), "application/zip")
     return "application/zip"
 
 
@@ -178,10 +178,10 @@ def _is_mail(text: str) -> bool:
     for index, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (index == 0 and line.startswith("From ")):
             continue
-        field = _HEADER_FIELD.match(line)
-        if field is None:
+        field_match = _HEADER_FIELD.match(line)
+        if field_match is None:
             break
-        field_names.add(field[1].lower())
+        field_names.add(field_match[1].lower())
     return len(field_names & _MAIL_FIELDS) >= _MIN_MAIL_FIELDS
 
 

@@ -19,7 +19,7 @@ from PIL import Image
 
 from app.engines.documents import frames, language, readers
 from app.engines.documents.layout import paginate
-from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
+from app.engines.documents.model import OUT_OF_MEMORY_MESSAGE, Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import attachments, drawing, warming
 from app.engines.documents.readers.pages import ImageSize, PageData
 from app.engines.documents.text import replace_unstorable_chars
@@ -56,7 +56,7 @@ def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None])
         except ParseFailed as error:
             failure = error.code, error.message
         except MemoryError:
-            failure = "out_of_memory", OUT_OF_MEMORY
+            failure = "out_of_memory", OUT_OF_MEMORY_MESSAGE
         except Exception as error:  # noqa: BLE001 - a damaged file can make a library raise anything
             failure = "unreadable", f"The document cannot be read ({type(error).__name__})."
         else:
@@ -120,7 +120,7 @@ def parse_document(
 def extract_attachments(
     document: BinaryIO, arguments: dict[str, Any], _limits: Limits, send: Send
 ) -> None:
-    """Extract the attachments, and send the name and the content of each in two frames."""
+    """Extract the attachments of an email, and send the name and content of each in two frames."""
     for attachment in attachments.extract_attachments(document.read(), arguments["media_type"]):
         send(frames.ATTACHMENT, replace_unstorable_chars(attachment.name).encode())
         send(frames.CONTENT, attachment.data)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 SAMPLE_CHARS = 2_000
-"""The maximum number of leading characters of a text that are examined."""
+"""The maximum number of leading characters from which the language of a text is detected."""
 
 _MIN_LETTERS = 20
 _MIN_PROBABILITY = 0.6

@@ -1,4 +1,4 @@
-"""Lay out flowing text on virtual pages: a fixed grid on A4.
+"""Lay out the text of documents without pages on virtual pages: a fixed grid on A4.
 
 Email, HTML, DOCX and plain text have no pages, but regions and page images need them. Their text is
 therefore laid out deterministically on A4 (595 x 842 points) in 84 columns and 58 rows of a
@@ -69,7 +69,7 @@ class VirtualPage:
 
 
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Lay out plain text on virtual pages and detect its language, without a sandbox.
+    """Lay out plain text on virtual pages and detect its language, in the calling process.
 
     The words of a page are computed on first use. Each NUL and each lone surrogate is replaced with
     one U+FFFD, so all other code points, including line breaks, keep their positions. Raises
@@ -92,7 +92,7 @@ def check_text_limits(text: str, limits: Limits) -> str:
 
 
 def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
-    """Yield the virtual pages of flowing text, with sizes in points.
+    """Lay out `text` on virtual pages, and yield them as `Page` objects.
 
     Raises `ParseFailed` (`too_many_pages`) if the text fills more than `limits.max_pages` pages.
     """
@@ -155,10 +155,7 @@ def build_virtual_page_words(text: str, virtual_page: VirtualPage) -> list[Word]
 
 
 def _wrap_line(line: str) -> Iterator[TextSpan]:
-    """Wrap a line into rows, and yield the span of each row without trailing white space.
-
-    Yields at least one row.
-    """
+    """Wrap a line into one or more rows; yield their spans without trailing white space."""
     line = line.rstrip()
     length = len(line)
     is_plain = _is_plain(line)

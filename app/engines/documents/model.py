@@ -15,7 +15,7 @@ FailureCode = Literal[
     "crashed",
     "empty_document",
 ]
-OUT_OF_MEMORY = "Reading the document needs more memory than allowed."
+OUT_OF_MEMORY_MESSAGE = "Reading the document needs more memory than allowed."
 FAILURE_CODES: frozenset[FailureCode] = frozenset(get_args(FailureCode))
 
 Box = tuple[float, float, float, float]

@@ -11,7 +11,7 @@ import orjson
 from app.engines.documents import frames, media
 from app.engines.documents.model import (
     FAILURE_CODES,
-    OUT_OF_MEMORY,
+    OUT_OF_MEMORY_MESSAGE,
     Limits,
     ParseFailed,
 )
@@ -23,8 +23,8 @@ from app.engines.sandbox.process import SandboxedProcess
 _ENTRIES = "app.engines.documents.entries"
 _MAX_MESSAGE_CHARS = 300
 
-# Until `start_server` is called, each process of the application starts its own server with its
-# first document. A server uses 45 MB while it is idle, and its launcher uses 4 MB.
+# Until `start_server` is called, each process of the application starts a separate server when it
+# reads its first document. A server uses 45 MB while it is idle, and its launcher uses 4 MB.
 SERVER = ForkServer((_ENTRIES,), max_processes=8, max_total_processes=1_000, idle_seconds=300.0)
 start_server, stop_server = SERVER.start, SERVER.stop
 
@@ -91,7 +91,7 @@ def _build_process_limits(limits: Limits, *, allow_threads: bool) -> ProcessLimi
         wall_seconds=limits.wall_seconds,
         frame_bytes=max(text_bytes + 96 * limits.max_words_per_page, 4 * limits.max_pixels)
         + (1 << 20),
-        threads=allow_threads,
+        may_start_threads=allow_threads,
     )
 
 
@@ -114,7 +114,7 @@ def _build_process_failure_error(error: ProcessFailed, limits: Limits) -> ParseF
             seconds = f"{limits.cpu_seconds} seconds of processor time"
             return ParseFailed("timed_out", f"Reading the document took over {seconds}.")
         case "memory":
-            return ParseFailed("out_of_memory", OUT_OF_MEMORY)
+            return ParseFailed("out_of_memory", OUT_OF_MEMORY_MESSAGE)
         case "protocol":
             return build_invalid_result_error()
     return ParseFailed("crashed", f"The parser stopped unexpectedly ({error.detail}).")

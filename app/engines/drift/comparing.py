@@ -66,7 +66,7 @@ def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -
 def assign_outcomes(
     comparisons: Sequence[Comparison], thresholds: DriftThresholds | None = None
 ) -> list[Comparison]:
-    """Return the comparisons of a run with final outcomes, from adjusted p-values and effects."""
+    """Return the comparisons of a run with final outcomes, by adjusted p-value and effect size."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - a large library
 
     thresholds = thresholds or DriftThresholds()

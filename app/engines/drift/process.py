@@ -22,7 +22,7 @@ TIMEOUT_SECONDS = 300.0
 
 
 class ComparisonFailed(Exception):  # noqa: N818 - named after the outcome
-    """The child process failed or took too long."""
+    """The child process that compares samples failed or took too long."""
 
 
 def find_drift(

@@ -1,4 +1,4 @@
-"""Find where accepted values occur in a document; they may be from this or earlier documents."""
+"""Find where values occur in a document: its accepted values, or those of earlier documents."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -10,8 +10,8 @@ from app.engines.extraction.layout import Token, compact_text
 from app.engines.extraction.values import Target
 from app.engines.fields import JsonValue
 
-_MIN_SIMILARITY = 0.84
-_MIN_FUZZY_LENGTH = 5
+_MIN_SIMILARITY = 0.84  # the ratio of a SequenceMatcher
+_MIN_FUZZY_LENGTH = 5  # in letters and digits
 
 
 def mark_matches(
@@ -77,7 +77,7 @@ def _find_most_similar(candidates: Sequence[Candidate], compact_value: str) -> l
 
 
 def find_evidence_ranges(analysis: Analysis, evidence: Sequence[dict[str, Any]]) -> list[Range]:
-    """Return the token ranges that the pieces of evidence cover, by their offsets or boxes.
+    """Return the range of tokens that each piece of evidence covers with its offsets or its box.
 
     Pieces that cover no token are omitted.
     """
@@ -104,15 +104,15 @@ class Searcher:
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
-        self._starts: dict[int, int] = {}
-        self._ends: dict[int, int] = {}
+        self._first_by_offset: dict[int, int] = {}
+        self._last_by_offset: dict[int, int] = {}
         size = 0
         parts = []
         for index, token in enumerate(analysis.tokens):
             if token.compact:
-                self._starts[size] = index
+                self._first_by_offset[size] = index
                 size += len(token.compact)
-                self._ends[size] = index
+                self._last_by_offset[size] = index
                 parts.append(token.compact)
         self._text = "".join(parts)
 
@@ -121,14 +121,15 @@ class Searcher:
         ranges: list[Range] = []
         offset = self._text.find(compact_value) if compact_value else -1
         while offset >= 0 and len(ranges) < limit:
-            first, last = self._starts.get(offset), self._ends.get(offset + len(compact_value))
+            first = self._first_by_offset.get(offset)
+            last = self._last_by_offset.get(offset + len(compact_value))
             if first is not None and last is not None:
                 ranges.append((first, last))
             offset = self._text.find(compact_value, offset + 1)
         return ranges
 
     def build_candidates(self, compact_value: str, kind: str) -> Iterator[Candidate]:
-        """Yield candidates for the first occurrences of a value, with one token range per row."""
+        """Yield candidates for the first four occurrences of a value, with one range per row."""
         tokens = self._analysis.tokens
         for first, last in self.find(compact_value):
             ranges: list[Range] = []

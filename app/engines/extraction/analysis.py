@@ -22,9 +22,9 @@ _WIDE_GAP = 1.7  # in median character widths
 class TypedText:
     """A date, time, amount, email address, URL, phone number or code within one row.
 
-    It covers the tokens from `first` to `last`, and the code points from `start` up to `end`.
-    `value` is the canonical form of `text`. `is_alternative` is True for the less likely of two
-    readings, such as a date with the month first.
+    It covers the tokens with the indexes `first` to `last`, and the code points from `start` up to
+    `end`. `value` is the canonical form of `text`. `is_alternative` is True for the less likely of
+    two readings, such as a date with the month first.
     """
 
     first: int
@@ -98,7 +98,7 @@ def analyze(document: Document) -> Analysis:
 
 
 def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
-    """Choose how to read `1,000`: as 1 if the other amounts of the document have a decimal comma.
+    """Return the amounts, with `1,000` read as 1 if all amounts with cents have a decimal comma.
 
     The same applies to `1.000` and the decimal point.
     """
@@ -185,10 +185,10 @@ def _build_typed_texts(
 
 
 def _score_sums(amounts: list[TypedText]) -> dict[str, int]:
-    """Return, for each of the last 60 distinct amounts, a score for sums and differences.
+    """Score each of the last 60 distinct amounts as a sum or difference of other amounts.
 
-    An ordered pair of amounts scores 2 if its sum is the amount, and 1 if its difference is the
-    amount. Amounts without decimals are ignored.
+    Each ordered pair of amounts adds 2 to the score of its sum, and 1 to the score of its
+    difference. Amounts without decimals are ignored.
     """
     cents = {
         typed_text.value: int(Decimal(typed_text.value) * 100)

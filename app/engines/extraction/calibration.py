@@ -20,8 +20,8 @@ _MIN_PROPOSALS = 10
 class Calibration:
     """The parameters of Platt scaling for one field.
 
-    `log_odds_weight` is the coefficient of a proposal's log odds. `margin_weight` is the
-    coefficient of its margin (see `CandidateChoice`).
+    `log_odds_weight` and `margin_weight` are the coefficients of a proposal's log odds and margin
+    (see `CandidateChoice`), and `constant` is the intercept.
     """
 
     log_odds_weight: float
@@ -50,25 +50,25 @@ def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[boo
         return DEFAULT_CALIBRATION
     # Two added rows, one correct and one incorrect, keep the confidence away from 0 and 1.
     rows = np.array([*points, np.mean(points, axis=0), np.mean(points, axis=0)])
-    labels = np.array([*correct, True, False])
+    is_correct = np.array([*correct, True, False])
     if correct_count in (0, count):
         rate = (correct_count + 1) / (count + 2)
         return Calibration(0.0, 0.0, math.log(rate / (1 - rate)))
-    classifier: LogisticRegression = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
+    classifier: LogisticRegression = LogisticRegression(C=1.0, max_iter=500).fit(rows, is_correct)
     log_odds_weight, margin_weight = (max(float(value), 0.0) for value in classifier.coef_[0])
-    constant = _fit_constant(rows, labels, log_odds_weight, margin_weight)
+    constant = _fit_constant(rows, is_correct, log_odds_weight, margin_weight)
     return Calibration(log_odds_weight, margin_weight, constant)
 
 
 def _fit_constant(
     rows: "NDArray[np.float64]",
-    labels: "NDArray[np.bool_]",
+    is_correct: "NDArray[np.bool_]",
     log_odds_weight: float,
     margin_weight: float,
 ) -> float:
-    """Fit the constant so that the mean confidence equals the fraction of correct proposals."""
+    """Fit the constant, so that the mean confidence of rows equals the fraction of correct rows."""
     totals = rows @ np.array([log_odds_weight, margin_weight])
-    low, high, correct_fraction = -60.0, 60.0, float(labels.mean())
+    low, high, correct_fraction = -60.0, 60.0, float(is_correct.mean())
     for _ in range(60):
         middle = (low + high) / 2
         mean = float((1 / (1 + np.exp(-np.clip(totals + middle, -30, 30)))).mean())
@@ -77,7 +77,7 @@ def _fit_constant(
 
 
 def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[CalibrationBin]:
-    """Build the calibration bins. Bins without proposals are omitted.
+    """Group proposals into ten bins by confidence. Bins without proposals are omitted.
 
     `pairs` contains (confidence, whether the proposal was correct) for each proposal.
     """

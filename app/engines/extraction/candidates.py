@@ -11,7 +11,7 @@ from app.engines.extraction.values import Target
 Range = tuple[int, int]
 """The indexes of the first and the last token of a range; both tokens belong to it."""
 MAX_LINES = 7  # the maximum number of lines of one candidate
-MAX_START_SEGMENTS = 45  # the number of leading segments in which a candidate of lines may begin
+MAX_START_SEGMENTS = 45  # the number of leading segments in which a "lines" candidate may begin
 _CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
 _DESCRIPTIVE_CONCEPTS = frozenset({"company", "address"})
 _CODE_KINDS = frozenset({"code", "after"})
@@ -165,14 +165,14 @@ def _build_datetime_candidates(analysis: Analysis) -> Iterator[Candidate]:
 def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
     """Yield candidates with one or more lines: a segment and the segments that continue it below.
 
-    If the last line contains other content after some token (see `_find_cut_index`), yield a second
+    If the last line contains other content at its end (see `_find_cut_index`), yield a second
     candidate without that content. Finally, yield whole rows that contain a wide gap.
     """
     layout = analysis.layout
     next_segments = find_next_segments(layout)
-    for number in range(min(len(layout.segments), MAX_START_SEGMENTS)):
+    for start_index in range(min(len(layout.segments), MAX_START_SEGMENTS)):
         ranges: list[Range] = []
-        segment_index: int | None = number
+        segment_index: int | None = start_index
         while segment_index is not None and len(ranges) < MAX_LINES:
             segment = layout.segments[segment_index]
             ranges.append((segment.first, segment.last))
@@ -186,7 +186,10 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
 
 
 def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
-    """Return the index of the first token with a cutting concept, or with "(" and a digit, or 0."""
+    """Return the index of the token at which content of another type begins, or 0.
+
+    A token with a concept in _CUTTING_CONCEPTS, or with "(" and a digit, begins such content.
+    """
     for index in range(segment.first + 1, segment.last + 1):
         if analysis.keywords.concepts[index] in _CUTTING_CONCEPTS:
             return index
@@ -245,7 +248,7 @@ def _build_code_candidates(layout: Layout) -> Iterator[Candidate]:
 def _build_keyword_candidates(analysis: Analysis, target: Target) -> Iterator[Candidate]:
     """Yield the candidates to the right of, and below, each keyword that names the field."""
     layout, tokens = analysis.layout, analysis.tokens
-    for last, first in find_own_keywords(analysis, target):
+    for last, first in find_field_keywords(analysis, target):
         segment = layout.segments[tokens[last].segment]
         _, row_end = layout.rows[tokens[last].row]
         if last < row_end:
@@ -267,7 +270,7 @@ def _build_keyword_candidates(analysis: Analysis, target: Target) -> Iterator[Ca
                 break
 
 
-def find_own_keywords(analysis: Analysis, target: Target) -> list[tuple[int, int]]:
+def find_field_keywords(analysis: Analysis, target: Target) -> list[tuple[int, int]]:
     """Find the keywords that name the field; return the token indexes (last, first) of each."""
     concepts = analysis.keywords.concepts
     keywords = {

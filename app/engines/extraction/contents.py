@@ -49,7 +49,7 @@ def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if the content is not a model, is too large, or needs retraining.
+    """Raise InvalidModel if the content is not a model, is too large, or has outdated features.
 
     This check does not read the arrays, so it needs no numpy, but does not detect damaged arrays.
     """

@@ -2,7 +2,7 @@
 
 from app.engines.extraction.analysis import Analysis
 
-_ROWS_ABOVE = 3
+_MAX_ROWS_ABOVE = 3
 
 
 class KeywordContexts:
@@ -29,7 +29,7 @@ class KeywordContexts:
         """Return the index of the nearest keyword token above token `index`, or -1.
 
         The keyword token overlaps the token horizontally, is on the same page, and is at most
-        _ROWS_ABOVE rows above it. The result is cached.
+        _MAX_ROWS_ABOVE rows above it. The result is cached.
         """
         if index not in self._above:
             self._above[index] = _find_above(self._analysis, index)
@@ -39,7 +39,7 @@ class KeywordContexts:
 def _find_above(analysis: Analysis, index: int) -> int:
     layout = analysis.layout
     token = layout.tokens[index]
-    for row in range(token.row - 1, max(token.row - 1 - _ROWS_ABOVE, -1), -1):
+    for row in range(token.row - 1, max(token.row - 1 - _MAX_ROWS_ABOVE, -1), -1):
         first, last = layout.rows[row]
         if layout.tokens[first].page != token.page:
             break

@@ -1,4 +1,4 @@
-"""Train a conditional random field with crfsuite and evaluate it with numpy."""
+"""Train a conditional random field with crfsuite, and apply it with numpy."""
 
 import tempfile
 from collections.abc import Sequence
@@ -21,8 +21,9 @@ _IMPOSSIBLE_WEIGHT = -40.0
 class SequenceModel:
     """The weights of a conditional random field.
 
-    `state_weights` has one column per label, one row per attribute, and a last row that is added
-    for every token. `transition_weights` has one weight for each pair of consecutive labels.
+    `attributes` maps attribute names to rows of `state_weights`, which has one column per label.
+    Its last row is added for every token. `transition_weights` has one weight for each pair of
+    consecutive labels. Labels are the numbers that `sequences.label_tokens` returns.
     """
 
     attributes: dict[str, int]
@@ -30,7 +31,7 @@ class SequenceModel:
     transition_weights: Array
 
     def score(self, token_attributes: Sequence[Sequence[str]]) -> Array:
-        """Return the sum of the known attributes' weights for each token and each label."""
+        """Return the sum of the weights of each token's known attributes, for each label."""
         get = self.attributes.get
         attribute_indexes: list[int] = []
         starts = []

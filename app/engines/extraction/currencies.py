@@ -8,7 +8,7 @@ from app.engines.fields import ValueProblem
 from app.engines.fields.values.currencies import CODES, SIGNS, parse_currency
 
 _ABBREVIATIONS = {"RM": "MYR", "ZL": "PLN"}
-_FREQUENT = frozenset(
+_FREQUENT_SIGNS = frozenset(
     {
         *("AUD", "CAD", "CHF", "EUR", "GBP", "INR", "JPY", "MYR", "PLN", "SGD", "USD"),
         *("$", "S$", "US$", "£", "¥", "€", "₹", "EURO", "RM", "RS", "ZL"),
@@ -19,7 +19,7 @@ _FREQUENT = frozenset(
 All other codes and signs are recognized only beside a number.
 """
 
-_WORDS = frozenset(
+_SIGNS_LIKE_WORDS = frozenset(
     {
         *("ALL", "BAM", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SOS", "TOP", "TRY"),
         *("FR", "Fr", "fr", "FT", "ft"),
@@ -35,8 +35,8 @@ def find_currencies(tokens: Sequence[Token]) -> dict[int, str]:
         text = token.text.strip("(-\u2212\u2013).:")
         sign = text.upper()
         is_currency = sign in SIGNS or text in CODES
-        if sign in _FREQUENT or (
-            is_currency and text not in _WORDS and _is_beside_number(tokens, index)
+        if sign in _FREQUENT_SIGNS or (
+            is_currency and text not in _SIGNS_LIKE_WORDS and _is_beside_number(tokens, index)
         ):
             currencies[index] = _ABBREVIATIONS.get(sign, sign)
     return currencies

@@ -15,30 +15,30 @@ from app.engines.extraction.values import Target
 from app.engines.fields import Field, JsonValue, Tag
 
 
-def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: int) -> Report:
-    """Evaluate the engine by cross-validation, and return the report.
+def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], fold_count: int) -> Report:
+    """Evaluate models for `fields` by cross-validation on `examples`, and return the report.
 
-    The examples are divided into `folds` parts. The tags for the documents of each part are
+    The examples are divided into `fold_count` parts. The tags for the documents of each part are
     predicted by a model that was trained on the other parts. Raises NotEnoughExamples if there are
-    fewer examples than `folds`, or too few to train on.
+    fewer examples than `fold_count`, or too few to train on.
     """
     selected_examples = select_examples(examples, fields)
-    required_count = max(folds, MIN_EXAMPLES + 1)
+    required_count = max(fold_count, MIN_EXAMPLES + 1)
     if len(selected_examples) < required_count:
         raise NotEnoughExamples(len(selected_examples), required_count)
-    assigned_folds = assign_folds(len(selected_examples), folds)
+    assigned_folds = assign_folds(len(selected_examples), fold_count)
     tags: list[list[Tag]] = [[] for _ in selected_examples]
-    for fold in range(folds):
+    for fold in range(fold_count):
         training_examples = [
             example
             for example, example_fold in zip(selected_examples, assigned_folds, strict=True)
             if example_fold != fold
         ]
         model = train_model(training_examples, fields, "evaluation")
-        for number, example_fold in enumerate(assigned_folds):
+        for index, example_fold in enumerate(assigned_folds):
             if example_fold == fold:
-                tags[number] = model.predict(selected_examples[number].document)
-    return compare_tags(selected_examples, tags, fields, folds=folds)
+                tags[index] = model.predict(selected_examples[index].document)
+    return compare_tags(selected_examples, tags, fields, fold_count=fold_count)
 
 
 def compare_tags(
@@ -46,26 +46,29 @@ def compare_tags(
     tags: Sequence[Sequence[Tag]],
     fields: Sequence[Field],
     *,
-    folds: int = 0,
+    fold_count: int = 0,
 ) -> Report:
-    """Compare the tags proposed for each example with the accepted tags, and return the report."""
+    """Compare the tags proposed for each example with the accepted tags, and return the report.
+
+    `fold_count` is 0 if the tags do not come from cross-validation.
+    """
     prepared_examples = prepare_examples(examples, fields)
     targets = list_targets(prepared_examples, fields)
     outcomes: list[ComparisonOutcome] = []
-    for number, example in enumerate(prepared_examples):
+    for index, example in enumerate(prepared_examples):
         for target in targets:
             outcomes += _compare_field(
-                target, number, example.values.get(target.name, []), tags[number]
+                target, index, example.values.get(target.name, []), tags[index]
             )
-    return build_report(outcomes, [example.id for example in prepared_examples], targets, folds)
+    return build_report(outcomes, [e.id for e in prepared_examples], targets, fold_count)
 
 
 def _compare_field(
-    target: Target, number: int, values: Sequence[JsonValue], tags: Sequence[Tag]
+    target: Target, document_index: int, values: Sequence[JsonValue], tags: Sequence[Tag]
 ) -> list[ComparisonOutcome]:
     field_tags = [tag for tag in tags if tag["field"] == target.name]
     outcomes = compare_proposals(
-        target, number, values, [(tag["value"], 0.0, 0.0) for tag in field_tags]
+        target, document_index, values, [(tag["value"], 0.0, 0.0) for tag in field_tags]
     )
     for outcome, tag in zip(outcomes, field_tags, strict=False):
         outcome.confidence = tag["confidence"] or 0.0

@@ -67,7 +67,7 @@ def select_examples(examples: Sequence[Example], fields: Sequence[Field] = ()) -
 
 
 def _limit_words(newest_examples: list[Example], fields: Sequence[Field]) -> list[Example]:
-    """Leave out the oldest examples, so that training ends within its limits."""
+    """Keep the newest examples whose words fit the limit for training, at least MIN_EXAMPLES."""
     field_count = sum(field["type"] != "table" and field["ai_assist"] for field in fields)
     # With each field, the processor time per word grows by about a twentieth.
     remaining_words = MAX_TRAINING_WORDS * 20 // (20 + min(field_count, _MAX_LEARNED_FIELDS))
@@ -81,18 +81,18 @@ def _limit_words(newest_examples: list[Example], fields: Sequence[Field]) -> lis
 
 
 def _limit_examples_by_labeler(newest_examples: list[Example]) -> list[Example]:
-    """Leave out the oldest examples by the most frequent labeler that exceed the limit."""
+    """Limit the examples by the most frequent labeler to the newest (see MIN_LABELER_LIMIT)."""
     counts = Counter(example.labeler_id for example in newest_examples[:MAX_EXAMPLES])
     if len(counts) < 2:  # noqa: PLR2004 - a single labeler is not limited
         return newest_examples
-    labeler, count = counts.most_common(1)[0]
+    labeler_id, count = counts.most_common(1)[0]
     other_count = sum(counts.values()) - count
     remaining_count = max(other_count, MIN_LABELER_LIMIT)
     if count <= remaining_count:
         return newest_examples
     selected_examples = []
     for example in newest_examples:
-        if example.labeler_id == labeler:
+        if example.labeler_id == labeler_id:
             if remaining_count <= 0:
                 continue
             remaining_count -= 1
@@ -105,15 +105,15 @@ def prepare_examples(examples: Sequence[Example], fields: Sequence[Field]) -> li
 
     Tables, and fields with `ai_assist` false, are left out.
     """
-    keys = {field["key"] for field in fields if field["type"] != "table" and field["ai_assist"]}
-    return [_prepare_example(example, keys) for example in examples]
+    field_keys = {f["key"] for f in fields if f["type"] != "table" and f["ai_assist"]}
+    return [_prepare_example(example, field_keys) for example in examples]
 
 
-def _prepare_example(example: Example, keys: set[str]) -> PreparedExample:
+def _prepare_example(example: Example, field_keys: set[str]) -> PreparedExample:
     values: dict[str, list[JsonValue]] = defaultdict(list)
     evidence: dict[str, list[list[dict[str, Any]]]] = defaultdict(list)
     for tag in example.tags:
-        if tag["field"] in keys and tag["value"] not in (None, ""):
+        if tag["field"] in field_keys and tag["value"] not in (None, ""):
             values[tag["field"]].append(tag["value"])
             evidence[tag["field"]].append(tag.get("evidence") or [])
     prepared_document = prepare_document(example.document)

@@ -17,29 +17,14 @@ from app.engines.extraction.rules import (
 from app.engines.extraction.spans import SpanScores
 
 _CONTEXT_CONCEPTS = (
-    "total",
-    "subtotal",
-    "tax",
-    "cash",
-    "change",
-    "rounding",
-    "discount",
-    "date",
-    "due_date",
-    "number",
-    "phone",
-    "tax_id",
-    "operator",
-    "company",
-    "address",
-    "quantity",
-    "customer",
+    *("total", "subtotal", "tax", "cash", "change", "rounding", "discount", "date", "due_date"),
+    *("number", "phone", "tax_id", "operator", "company", "address", "quantity", "customer"),
 )
-_KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
+_CANDIDATE_KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
 RULE_SCORE_INDEX = 29
 """The index of the rule score in a row of features."""
 
-FEATURE_COUNT = 34 + 3 * len(_CONTEXT_CONCEPTS) + 7 + 6 + len(_KINDS)
+FEATURE_COUNT = 34 + 3 * len(_CONTEXT_CONCEPTS) + 7 + 6 + len(_CANDIDATE_KINDS)
 """The number of features for each candidate.
 
 The features describe, in this order: layout, text, ranks and rules (34 together), nearby keywords
@@ -58,22 +43,22 @@ def build_features(
     nearby_keywords = [find_nearby_keywords(view, candidate) for candidate in candidates]
     rows = []
     ranks = _CandidateRanks(candidates)
-    for number, candidate in enumerate(candidates):
-        keywords = nearby_keywords[number]
+    for index, candidate in enumerate(candidates):
+        keywords = nearby_keywords[index]
         row = _compute_layout_features(view, candidate)
         row += _compute_text_features(candidate)
-        row += ranks.compute_features(number)
+        row += ranks.compute_features(index)
         row += [
             score_candidate(view, candidate, keywords),
-            float(keywords.left_is_own),
+            float(keywords.left_matches_field),
             float(min(keywords.distance, 20)),
-            float(keywords.above_is_own),
+            float(keywords.above_matches_field),
             float(view.analysis.sum_scores.get(candidate.key, 0)),
         ]
         row += _compute_context_features(view, candidate, keywords)
         row += scores.compute_features(candidate) if scores else [0.0] * 7
         row += document_memory.build_features(view.analysis, view.target.name, candidate)
-        row += [float(candidate.kind == kind) for kind in _KINDS]
+        row += [float(candidate.kind == kind) for kind in _CANDIDATE_KINDS]
         rows.append(row)
     return rows
 
@@ -142,11 +127,11 @@ class _CandidateRanks:
         }
         self._ranking = sorted(decimals, reverse=True)
 
-    def compute_features(self, number: int) -> list[float]:
-        value = self._values[number]
+    def compute_features(self, index: int) -> list[float]:
+        value = self._values[index]
         rank = self._ranking.index(value) if value in self._ranking else len(self._ranking)
         log = math.copysign(math.log1p(abs(value)), value)
-        return [log, float(min(rank, 20)), float(self._counts[self._keys[number]])]
+        return [log, float(min(rank, 20)), float(self._counts[self._keys[index]])]
 
 
 def _to_number(key: str) -> float:

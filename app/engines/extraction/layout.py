@@ -17,12 +17,12 @@ from app.engines.extraction.model import (
 from app.engines.extraction.patterns import CURRENCY
 from app.engines.normalization import normalize
 
-_GRID_COLUMNS = 84
+_GRID_COLUMNS = 84  # the characters in a line, for words without a box
 _MAX_WORD_CHARS = 500
 """The maximum length of a word. Longer words are ignored, because they contain no value, and the
 time to search them grows with the square of their length."""
 
-_SPLITS = (
+_SPLIT_PATTERNS = (
     # Split DATE:02/02/17 after the colon, but neither 12:30 nor http://
     re.compile(r"(?<=[^\W\d_]):(?=[^/\s])|(?<=\D):(?=\d)|(?<=[)\]]):(?=\w)"),
     # Split a currency sign from the amount after it or before it.
@@ -37,7 +37,8 @@ _SPLITS = (
 class Token:
     """A word or a part of a word.
 
-    `compact` has only the letters and digits of `text`, in lower case.
+    `compact` has only the letters and digits of `text`, in lower case. `start` and `end` are code
+    point offsets into the document's text. `row` and `segment` are indexes in `Layout`.
     """
 
     text: str
@@ -144,7 +145,7 @@ def _place_words(document: Document, words: Sequence[SourceWord]) -> list[Source
 
 
 def _group_rows(words: Iterable[SourceWord]) -> list[list[SourceWord]]:
-    """Group words whose vertical centers differ by less than half a line, from top to bottom."""
+    """Group words into rows, from top to bottom, by the vertical distance between their centers."""
     rows: list[list[SourceWord]] = []
     page, center, height = 0, 0.0, 0.0
     for word in sorted(words, key=_get_sort_key):
@@ -170,7 +171,7 @@ def _split_word(word: SourceWord, row: int) -> list[Token]:
     text = word.text
     cuts = {0, len(text)}
     if len(text) > 2:  # noqa: PLR2004 - nothing to split in two characters
-        for pattern in _SPLITS:
+        for pattern in _SPLIT_PATTERNS:
             cuts.update(match.end() for match in pattern.finditer(text))
     offsets = sorted(cuts)
     x0, y0, x1, y1 = word.box or (0.0, 0.0, 1.0, 1.0)

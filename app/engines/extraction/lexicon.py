@@ -27,7 +27,7 @@ class DocumentKeywords:
 
 @functools.cache
 def load_lexicon() -> dict[str, dict[str, list[str]]]:
-    """Load the lexicon: for each concept, typical field names, and keywords in documents.
+    """Load the lexicon: the typical field `names` and the document `keywords` of each concept.
 
     The concepts are in alphabetical order.
     """

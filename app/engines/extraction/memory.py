@@ -102,10 +102,10 @@ class Memory:
         training, this is the document itself.
         """
         similarities = self.find_similarities(analysis.words, excluded_document_number)
-        best_documents = sorted(similarities, key=lambda number: (-similarities[number], number))[
+        best_numbers = sorted(similarities, key=lambda number: (-similarities[number], number))[
             :_MAX_SIMILAR_DOCUMENTS
         ]
-        return DocumentMemory(self, similarities, best_documents, excluded_document_number)
+        return DocumentMemory(self, similarities, best_numbers, excluded_document_number)
 
     def count_spellings(self, name: str) -> dict[str, Counter[str]]:
         """Count how often each spelling was accepted, for each compact value of a field."""
@@ -131,13 +131,13 @@ class Memory:
 class DocumentMemory:
     """A memory, and the similarities between one document and the documents in the memory.
 
-    `similarities` maps document numbers to similarities. `best_documents` contains the numbers of
-    the most similar documents.
+    `similarities` maps document numbers to similarities. `best_document_numbers` contains the
+    numbers of the most similar documents.
     """
 
     memory: Memory
     similarities: dict[int, float]
-    best_documents: list[int]
+    best_document_numbers: list[int]
     excluded_document_number: int | None
 
     def build_features(self, analysis: Analysis, name: str, candidate: Candidate) -> list[float]:
@@ -147,29 +147,30 @@ class DocumentMemory:
         """
         numbers = self.memory.list_document_numbers(name, compact_text(candidate.text))
         other_numbers = [number for number in numbers if number != self.excluded_document_number]
-        same_value = max(
+        value_match = max(
             (self.similarities.get(number, 0.0) for number in other_numbers), default=0.0
         )
-        left = find_left_text(analysis, candidate.first) if self.best_documents else ""
+        best_numbers = self.best_document_numbers
+        left = find_left_text(analysis, candidate.first) if best_numbers else ""
         box = analysis.tokens[candidate.first].box
-        same_left_text = nearness = same_line_count = 0.0
-        for number in self.best_documents:
+        left_text_match = nearness = lines_match = 0.0
+        for number in best_numbers:
             weight = self.similarities[number]
             for record in self.memory.get_records(name, number):
-                same_left_text = max(same_left_text, weight if record[3] == left else 0.0)
+                left_text_match = max(left_text_match, weight if record[3] == left else 0.0)
                 distance = abs(record[4] - box[0]) * 4 + abs(record[5] - box[1]) * 12
                 nearness = max(nearness, weight * math.exp(-distance))
-                same_line_count = max(
-                    same_line_count, weight if record[6] == len(candidate.ranges) else 0.0
+                lines_match = max(
+                    lines_match, weight if record[6] == len(candidate.ranges) else 0.0
                 )
-        best_similarity = self.similarities[self.best_documents[0]] if self.best_documents else 0.0
+        best_similarity = self.similarities[best_numbers[0]] if best_numbers else 0.0
         return [
             math.log1p(len(other_numbers)),
-            same_value,
+            value_match,
             best_similarity,
-            same_left_text,
+            left_text_match,
             nearness,
-            same_line_count,
+            lines_match,
         ]
 
 

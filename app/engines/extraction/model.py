@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from app.engines.fields import Tag
 
-Box = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]  # x0, y0, x1, y1, from 0 to 1
 
 MIN_EXAMPLES = 5
 """The minimum number of usable examples for training; with fewer, use `propose_by_rules`."""
@@ -17,10 +17,10 @@ MAX_EXAMPLES = 1_000
 
 
 MAX_TRAINING_WORDS = 160_000
-"""The maximum number of words in the examples of one training run, before the fields reduce it.
+"""The maximum number of words in the examples of one training run.
 
 More words need more processor time and memory than a training run is allowed. Each AI-assisted
-field reduces the limit; see `select_examples`.
+field reduces this limit; see `select_examples`.
 """
 
 
@@ -205,7 +205,7 @@ def enclose_boxes(boxes: Sequence[Box]) -> Box:
 
 
 def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:
-    """Select at most MAX_WORDS words, and return them in order.
+    """Select at most MAX_WORDS words of a document, and return them in the order of the text.
 
     If there are more words, words in the middle of the document are left out.
     """

@@ -17,7 +17,7 @@ ABSENT = "absent"
 """The `kind` of a candidate that does not occur in the document; its tag gets no evidence."""
 
 _MAX_OPTIONS = 60
-_MIN_LENGTH = 2
+_MIN_OPTION_LENGTH = 2
 _MIN_COUNTRY_LENGTH = 4
 
 
@@ -41,7 +41,7 @@ def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list
     candidates = []
     for option in target.field["options"][:_MAX_OPTIONS]:
         value = option["value"]
-        candidate = _find_option(searcher, value, (option["label"], value), _MIN_LENGTH)
+        candidate = _find_option(searcher, value, (option["label"], value), _MIN_OPTION_LENGTH)
         candidates.append(candidate or _build_absent_candidate(value))
     return candidates
 
@@ -51,9 +51,9 @@ def _build_absent_candidate(value: str) -> Candidate:
 
 
 def _find_option(
-    searcher: Searcher, key: str, names: tuple[str, ...], min_length: int
+    searcher: Searcher, value: str, names: tuple[str, ...], min_length: int
 ) -> Candidate | None:
-    """Return a candidate for `key` where one of `names` first occurs, or None.
+    """Return a candidate for `value` at the first occurrence of one of its `names`, or None.
 
     Names with fewer than `min_length` letters and digits are ignored.
     """
@@ -62,7 +62,7 @@ def _find_option(
         if len(compact_name) >= min_length:
             for candidate in searcher.build_candidates(compact_name, "option"):
                 return Candidate(
-                    "option", candidate.ranges, candidate.start, candidate.end, key, key
+                    "option", candidate.ranges, candidate.start, candidate.end, value, value
                 )
     return None
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from app.engines.fields.dates import load_month_names
 
 _YEARS = range(1950, 2100)
-_MONTHS = 12
+_MONTH_COUNT = 12
 _MINUS_SIGNS = "-\u2212\u2013"
 
 
@@ -55,8 +55,8 @@ _AMOUNT = re.compile(
 )
 _GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*|\d{1,2}(?:,\d{2})+,\d{3}")
 _MINUS_BEFORE = re.compile(rf"(?<!\w)[-\u2212\u2013]{CURRENCY}\.?\s?$", re.IGNORECASE)
-_OPEN_BEFORE = re.compile(rf"\((?:{CURRENCY}\.?\s?)?$", re.IGNORECASE)
-_CLOSED_AFTER = re.compile(rf"(?:\s?{CURRENCY})?\)|[-\u2212](?![\w-])", re.IGNORECASE)
+_PARENTHESIS_BEFORE = re.compile(rf"\((?:{CURRENCY}\.?\s?)?$", re.IGNORECASE)
+_PARENTHESIS_OR_MINUS_AFTER = re.compile(rf"(?:\s?{CURRENCY})?\)|[-\u2212](?![\w-])", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _URL = re.compile(r"(?:https?://|www\.)[^\s,;<>]+[^\s,;.<>]", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.,])(?:\+|00)?\(?\d[\d\s()/.-]{5,18}\d(?![\w])")
@@ -98,7 +98,7 @@ def is_month_first(text: str) -> bool | None:
     if match is None:
         return None
     numbers = int(match[1]), int(match[3])
-    return numbers[1] > numbers[0] if max(numbers) > _MONTHS else None
+    return numbers[1] > numbers[0] if max(numbers) > _MONTH_COUNT else None
 
 
 def _find_named_dates(text: str) -> Iterator[PatternMatch]:
@@ -108,9 +108,9 @@ def _find_named_dates(text: str) -> Iterator[PatternMatch]:
         return
     day_first, month_first, months = _load_months()
     spans: list[tuple[int, int]] = []
-    for pattern, day, month in ((day_first, 1, 2), (month_first, 2, 1)):
+    for pattern, day_group, month_group in ((day_first, 1, 2), (month_first, 2, 1)):
         for match in pattern.finditer(folded):
-            iso = _build_date(match[3], str(months[match[month]]), match[day])
+            iso = _build_date(match[3], str(months[match[month_group]]), match[day_group])
             if iso and all(match.start() >= b or match.end() <= a for a, b in spans):
                 spans.append(match.span())
                 yield PatternMatch(*match.span(), iso)
@@ -166,14 +166,14 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
 
 
 def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
-    """Return the match for an amount, which parentheses or a minus sign next to it may negate."""
+    """Return the match for an amount; parentheses or a minus sign next to it make it negative."""
     before, after = text[max(0, match.start() - 6) : match.start()], text[match.end() :][:6]
     if value <= 0 or not re.search(r"[.,]\d\d$|\d[.,'\u2019 ]\d{3}", match[0]):
         return PatternMatch(*match.span(), str(value))
     if _MINUS_BEFORE.search(before):
         return PatternMatch(*match.span(), str(-value))
-    after_match = _CLOSED_AFTER.match(after)
-    is_in_parentheses = bool(_OPEN_BEFORE.search(before))
+    after_match = _PARENTHESIS_OR_MINUS_AFTER.match(after)
+    is_in_parentheses = bool(_PARENTHESIS_BEFORE.search(before))
     if after_match and is_in_parentheses == after_match[0].endswith(")"):
         return PatternMatch(*match.span(), str(-value), str(value))
     return PatternMatch(*match.span(), str(value))

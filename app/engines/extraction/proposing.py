@@ -55,8 +55,8 @@ def collect_candidates(
 ) -> tuple[FieldView, list[Candidate]]:
     """Collect the best candidates for a field, at most MAX_CANDIDATES.
 
-    Returns the field's view of the document, and the candidates. Remembered values that occur only
-    in the document with the number `excluded_document_number` are not used.
+    Returns the field's view of the document, and the candidates. Values from `memory` that occur
+    only in the document with the number `excluded_document_number` are not used.
     """
     spans = list_spans(scores) if scores else []
     candidates = list_all_candidates(prepared_document, target, spans)
@@ -202,7 +202,7 @@ def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, A
 
 
 def _build_line_evidence(
-    analysis: Analysis, span: tuple[int, int], start: int, end: int
+    analysis: Analysis, span: Range, start: int, end: int
 ) -> Iterable[dict[str, Any]]:
     """Yield one piece of evidence for each group of tokens that are consecutive in the text."""
     tokens = analysis.tokens[span[0] : span[1] + 1]

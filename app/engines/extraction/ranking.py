@@ -20,9 +20,9 @@ from app.engines.extraction.trees import Array
 from app.engines.extraction.values import Target
 
 MIN_TREE_DOCUMENTS = 40
-"""The minimum number of documents with a correct candidate to train trees.
+"""The minimum number of documents with a correct candidate for which trees are trained.
 
-If there are fewer, a logistic ranker is trained.
+For fewer documents, a logistic ranker is trained.
 """
 
 RULE_PRIOR = 1.0
@@ -84,7 +84,7 @@ def fit_ranker(data: RankingData, example_indexes: Sequence[int]) -> trees.Ranke
 
     Returns None if these examples have no correct candidate, or no incorrect candidate.
     """
-    rows_by_example = [np.arange(*data.bounds[number]) for number in example_indexes]
+    rows_by_example = [np.arange(*data.bounds[index]) for index in example_indexes]
     row_indexes = (
         np.concatenate(rows_by_example) if rows_by_example else np.zeros(0, dtype=np.int64)
     )
@@ -111,12 +111,12 @@ def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
     log_odds: list[Array] = [np.zeros(0)] * len(data.bounds)
     for fold in sorted(set(folds)):
         ranker = fit_ranker(
-            data, [number for number, example_fold in enumerate(folds) if example_fold != fold]
+            data, [index for index, example_fold in enumerate(folds) if example_fold != fold]
         )
-        for number, example_fold in enumerate(folds):
+        for index, example_fold in enumerate(folds):
             if example_fold == fold and ranker is not None:
-                first, last = data.bounds[number]
-                log_odds[number] = ranker.compute_log_odds(data.rows[first:last])
+                start, end = data.bounds[index]
+                log_odds[index] = ranker.compute_log_odds(data.rows[start:end])
     return log_odds
 
 
@@ -144,11 +144,13 @@ def choose_candidates(
     """
     if not len(log_odds):
         return []
-    order = sorted(range(len(candidates)), key=lambda index: (-log_odds[index], index))
+    ranked_indexes = sorted(range(len(candidates)), key=lambda index: (-log_odds[index], index))
     if multiple:
-        return _choose_disjoint_candidates(candidates, log_odds, order)
-    best_index = order[0]
-    rival_index = next((i for i in order if candidates[i].key != candidates[best_index].key), None)
+        return _choose_disjoint_candidates(candidates, log_odds, ranked_indexes)
+    best_index = ranked_indexes[0]
+    rival_index = next(
+        (i for i in ranked_indexes if candidates[i].key != candidates[best_index].key), None
+    )
     margin = (
         5.0
         if rival_index is None
@@ -158,17 +160,17 @@ def choose_candidates(
 
 
 def _choose_disjoint_candidates(
-    candidates: Sequence[Candidate], log_odds: Array, order: list[int]
+    candidates: Sequence[Candidate], log_odds: Array, ranked_indexes: list[int]
 ) -> list[CandidateChoice]:
     choices: list[CandidateChoice] = []
-    used_tokens: set[int] = set()
-    for index in order[: 4 * MAX_VALUES]:
+    used_token_indexes: set[int] = set()
+    for index in ranked_indexes[: 4 * MAX_VALUES]:
         if log_odds[index] < -1.0:
             break
         token_indexes = {i for a, b in candidates[index].ranges for i in range(a, b + 1)}
-        if not token_indexes & used_tokens and len(choices) < MAX_VALUES:
+        if not token_indexes & used_token_indexes and len(choices) < MAX_VALUES:
             choices.append(CandidateChoice(index, _clamp(log_odds[index]), 0.0))
-            used_tokens |= token_indexes
+            used_token_indexes |= token_indexes
     return sorted(choices, key=lambda choice: candidates[choice.index].first)
 
 

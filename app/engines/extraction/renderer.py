@@ -7,11 +7,11 @@ from difflib import SequenceMatcher
 
 from app.engines.extraction.layout import compact_text
 
-MODES = ("plain", "same_letters", "similar")
+RENDERING_MODES = ("plain", "same_letters", "similar")
 PUNCTUATION = ",.;:-"
-USUAL_PUNCTUATION = ",;:-"
-_MIN_SIMILARITY = 0.88
-_MIN_LENGTH = 6
+USUALLY_REMOVED = ",;:-"  # the punctuation that labelers usually remove from the end of values
+_MIN_SIMILARITY = 0.88  # the ratio of a SequenceMatcher
+_MIN_LENGTH = 6  # in letters and digits
 
 
 @dataclass(slots=True)
@@ -26,13 +26,13 @@ class Renderer:
 
     spellings: Mapping[str, Counter[str]] = field(default_factory=dict)
     mode: str = "plain"
-    stripped_chars: str = USUAL_PUNCTUATION + " "
+    stripped_chars: str = USUALLY_REMOVED + " "
 
     def render(self, text: str, *, excluded_spelling: str | None = None) -> str:
         """Return the best spelling of `text`; its digits never change.
 
-        One acceptance of `excluded_spelling` is not counted. In training, this prevents the use of
-        the document's own value.
+        One acceptance of `excluded_spelling` is not counted. In training, this is the value that
+        was accepted for the same document.
         """
         stripped_text = text.rstrip(self.stripped_chars) or text
         if self.mode == "plain":
@@ -46,7 +46,7 @@ class Renderer:
         return spelling
 
     def _choose_spelling(self, compact_value: str, excluded_spelling: str | None) -> str | None:
-        """Return the most frequent spelling with these letters and digits, or None."""
+        """Return the most frequent spelling that has this compact value, or None."""
         counts = Counter(self.spellings.get(compact_value, {}))
         if excluded_spelling is not None and counts.get(excluded_spelling):
             counts[excluded_spelling] -= 1
@@ -60,7 +60,7 @@ class Renderer:
     def _choose_similar_spelling(
         self, compact_value: str, excluded_spelling: str | None
     ) -> str | None:
-        """Return the spelling with the most similar letters and digits, or None."""
+        """Return the spelling whose compact value is most similar to `compact_value`, or None."""
         if len(compact_value) < _MIN_LENGTH:
             return None
         pairs = _list_letter_pairs(compact_value)
@@ -102,6 +102,6 @@ def find_stripped_punctuation(pairs: Iterable[tuple[str, str]]) -> str:
         if last_char in PUNCTUATION and text:
             votes[last_char] += (value == text.rstrip(PUNCTUATION)) - (value == text)
     return (
-        "".join(c for c in PUNCTUATION if votes[c] > 0 or (c in USUAL_PUNCTUATION and not votes[c]))
+        "".join(c for c in PUNCTUATION if votes[c] > 0 or (c in USUALLY_REMOVED and not votes[c]))
         + " "
     )

@@ -15,14 +15,14 @@ _BOOTSTRAP_ROUNDS, _CONFIDENCE_LEVEL = 1000, 0.95
 
 @dataclass(slots=True)
 class ComparisonOutcome:
-    """The result of comparing a proposal with an accepted value.
+    """The result of comparing a proposal with an accepted value of a document.
 
-    It can also stand for a proposal without an accepted value, or an accepted value without a
-    proposal.
+    An outcome without a proposal has `proposed` false. `support` is 1, or 0 if there is no accepted
+    value.
     """
 
     field: str
-    document: int
+    document_index: int
     support: int
     proposed: bool
     correct: bool
@@ -42,7 +42,7 @@ class ComparisonOutcome:
 
 def compare_proposals(
     target: Target,
-    document: int,
+    document_index: int,
     values: Sequence[JsonValue],
     proposals: Sequence[tuple[JsonValue, float, float]],
 ) -> list[ComparisonOutcome]:
@@ -64,7 +64,7 @@ def compare_proposals(
         outcomes.append(
             ComparisonOutcome(
                 target.name,
-                document,
+                document_index,
                 support,
                 True,  # noqa: FBT003
                 correct,
@@ -75,18 +75,21 @@ def compare_proposals(
         )
     missed_count = len(unmatched_keys)
     outcomes += [
-        ComparisonOutcome(target.name, document, 1, False, False, False)  # noqa: FBT003
+        ComparisonOutcome(target.name, document_index, 1, False, False, False)  # noqa: FBT003
         for _ in range(missed_count)
     ]
     return outcomes
 
 
 def build_report(
-    outcomes: Sequence[ComparisonOutcome], ids: Sequence[str], targets: Sequence[Target], folds: int
+    outcomes: Sequence[ComparisonOutcome],
+    document_ids: Sequence[str],
+    targets: Sequence[Target],
+    fold_count: int,
 ) -> Report:
     """Build the report: count the outcomes by field and by document, and measure the calibration.
 
-    `ids` are the document ids; the `document` of an outcome is an index into them.
+    The `document_index` of an outcome is an index into `document_ids`.
     """
     names = [target.name for target in targets]
     pairs = [(outcome.confidence, outcome.correct) for outcome in outcomes if outcome.proposed]
@@ -99,9 +102,9 @@ def build_report(
     confident_results = [
         is_correct for confidence, is_correct in pairs if confidence >= CONFIDENT_THRESHOLD
     ]
-    counts = [[0, 0, 0] for _ in ids]
+    counts = [[0, 0, 0] for _ in document_ids]
     for outcome in outcomes:
-        row = counts[outcome.document]
+        row = counts[outcome.document_index]
         row[0] += outcome.correct
         row[1] += outcome.proposed
         row[2] += outcome.support
@@ -114,9 +117,9 @@ def build_report(
         else 0.0,
         confident_coverage=len(confident_results) / total,
         bins=tuple(bins),
-        document_ids=tuple(ids),
+        document_ids=tuple(document_ids),
         document_counts=tuple((row[0], row[1], row[2]) for row in counts),
-        folds=folds,
+        folds=fold_count,
     )
 
 

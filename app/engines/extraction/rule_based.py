@@ -15,7 +15,7 @@ from app.engines.extraction.proposing import (
 )
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.rules import (
-    THRESHOLD,
+    MIN_RULE_SCORE,
     FieldView,
     find_nearby_keywords,
     score_candidate,
@@ -34,7 +34,7 @@ _MAX_VALUES = 20
 def propose_by_rules(
     document: Document, fields: Sequence[Field], examples: Sequence[Example] = ()
 ) -> list[Tag]:
-    """Return tags proposed from the key, label, description and type of each field.
+    """Propose tags for a document from the key, label, description and type of each field.
 
     `examples` are the accepted examples, if there are any (usually fewer than MIN_EXAMPLES). Values
     and positions that occur in similar examples are preferred. The tags are in the normal form that
@@ -71,14 +71,14 @@ def _propose_field(
 ) -> list[Tag]:
     view, candidates = collect_candidates(prepared_document, target, memory)
     points = [_score_with_memory(view, candidate, document_memory) for candidate in candidates]
-    order = sorted(range(len(candidates)), key=lambda index: (-points[index], index))
+    ranked_indexes = sorted(range(len(candidates)), key=lambda index: (-points[index], index))
     renderer = Renderer(memory.count_spellings(target.name), "same_letters")
     if target.field["type"] not in ("text", "address"):
         renderer = Renderer(stripped_chars="")
     limit = _MAX_VALUES if target.field["multiple"] else 1
     tags: list[Tag] = []
-    for index in order:
-        if points[index] < THRESHOLD or len(tags) >= limit:
+    for index in ranked_indexes:
+        if points[index] < MIN_RULE_SCORE or len(tags) >= limit:
             break
         candidate = candidates[index]
         value = build_value(view, candidate, renderer.render(candidate.text))
@@ -91,10 +91,10 @@ def _score_with_memory(
     view: FieldView, candidate: Candidate, document_memory: DocumentMemory
 ) -> float:
     points = score_candidate(view, candidate, find_nearby_keywords(view, candidate))
-    if not document_memory.best_documents:
+    if not document_memory.best_document_numbers:
         return points
-    value_count, same_value, best_similarity, same_left_text, nearness, same_line_count = (
+    value_count, value_match, best_similarity, left_text_match, nearness, lines_match = (
         document_memory.build_features(view.analysis, view.target.name, candidate)
     )
-    points += 3.0 * same_value + (0.5 if value_count else 0.0)
-    return points + 1.5 * same_left_text + 3.0 * nearness * best_similarity + 0.8 * same_line_count
+    points += 3.0 * value_match + (0.5 if value_count else 0.0)
+    return points + 1.5 * left_text_match + 3.0 * nearness * best_similarity + 0.8 * lines_match

@@ -4,39 +4,25 @@ import math
 from dataclasses import dataclass
 
 from app.engines.extraction.analysis import Analysis
-from app.engines.extraction.candidates import Candidate, find_own_keywords
+from app.engines.extraction.candidates import Candidate, find_field_keywords
 from app.engines.extraction.context import KeywordContexts
 from app.engines.extraction.options import ABSENT
 from app.engines.extraction.values import Target
 from app.engines.fields import ValueProblem
 from app.engines.fields.identifiers import parse_identifier
 
-THRESHOLD = 2.0
+MIN_RULE_SCORE = 2.0
 """The minimum rule score for a candidate to be proposed without a trained model."""
 
-_RIVAL_CONCEPTS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
+_OTHER_AMOUNT_CONCEPTS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
 _UNRELATED_CONCEPTS = frozenset(
     {
-        "phone",
-        "tax_id",
-        "iban",
-        "bic",
-        "email",
-        "website",
-        "date",
-        "due_date",
-        "number",
-        "customer_number",
-        "order_number",
-        "operator",
-        "total",
-        "subtotal",
-        "tax",
-        "cash",
-        "quantity",
-        "unit_price",
+        *("phone", "tax_id", "iban", "bic", "email", "website", "date", "due_date", "number"),
+        *("customer_number", "order_number", "operator", "total", "subtotal", "tax", "cash"),
+        *("quantity", "unit_price"),
     }
 )
+"""The concepts of keywords that never belong to a company's name or an address."""
 _LARGE_TEXT_RATIO = 1.2
 
 
@@ -44,13 +30,13 @@ _LARGE_TEXT_RATIO = 1.2
 class FieldView:
     """A document's analysis, with the keywords that name one field.
 
-    `own_keywords` maps the index of the last token of each of these keywords to the index of its
+    `field_keywords` maps the index of the last token of each of these keywords to the index of its
     first token. `largest_amount` is the document's largest amount with decimals, or 0.
     """
 
     analysis: Analysis
     target: Target
-    own_keywords: dict[int, int]
+    field_keywords: dict[int, int]
     contexts: KeywordContexts
     largest_amount: float
 
@@ -61,49 +47,49 @@ def build_field_view(analysis: Analysis, target: Target, contexts: KeywordContex
     `contexts` are shared by all fields. If some of the field's keywords are not in the lexicon,
     separate contexts are built.
     """
-    own_keywords = dict(find_own_keywords(analysis, target))
-    if not own_keywords.keys() <= analysis.keywords.ends.keys():
-        contexts = KeywordContexts(analysis, own_keywords)
+    field_keywords = dict(find_field_keywords(analysis, target))
+    if not field_keywords.keys() <= analysis.keywords.ends.keys():
+        contexts = KeywordContexts(analysis, field_keywords)
     values = [abs(float(a.value)) for a in analysis.amounts if "." in a.value]
-    return FieldView(analysis, target, own_keywords, contexts, max(values, default=0.0))
+    return FieldView(analysis, target, field_keywords, contexts, max(values, default=0.0))
 
 
 @dataclass(slots=True)
 class NearbyKeywords:
     """The concepts of the nearest keywords left of a candidate and above it.
 
-    `left` and `above` are "" if there is no such keyword. `left_is_own` and `above_is_own` state
-    whether these keywords name the candidate's field. `distance` is the number of tokens from the
-    left keyword to the candidate, or 99 if there is no left keyword.
+    `left` and `above` are "" if there is no such keyword. `left_matches_field` and
+    `above_matches_field` state whether these keywords name the candidate's field. `distance` is the
+    number of tokens from the left keyword to the candidate, or 99 if there is no left keyword.
     """
 
     left: str
-    left_is_own: bool
+    left_matches_field: bool
     distance: int
     above: str
-    above_is_own: bool
+    above_matches_field: bool
 
 
 def find_nearby_keywords(view: FieldView, candidate: Candidate) -> NearbyKeywords:
     """Return the nearest keywords left of a candidate and above it."""
     concepts = view.analysis.keywords.concepts
-    last = view.contexts.left[candidate.first]
+    left = view.contexts.left[candidate.first]
     above = view.contexts.find_above(candidate.first)
-    while above + 1 < len(concepts) and above >= 0 and above not in view.own_keywords:
+    while above + 1 < len(concepts) and above >= 0 and above not in view.field_keywords:
         if concepts[above + 1] != concepts[above] or above in view.analysis.keywords.ends:
             break
         above += 1
     return NearbyKeywords(
-        concepts[last] if last >= 0 else "",
-        last in view.own_keywords,
-        candidate.first - last if last >= 0 else 99,
+        concepts[left] if left >= 0 else "",
+        left in view.field_keywords,
+        candidate.first - left if left >= 0 else 99,
         concepts[above] if above >= 0 else "",
-        above in view.own_keywords,
+        above in view.field_keywords,
     )
 
 
 def score_candidate(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
-    """Return a candidate's rule score; `rule_based` proposes candidates that reach THRESHOLD."""
+    """Return a candidate's rule score; `rule_based` requires at least MIN_RULE_SCORE."""
     kind = view.target.kind
     if kind in ("option", "currency"):
         return -1.0 if candidate.kind == ABSENT else 3.0 - 0.1 * min(candidate.first, 9)
@@ -125,11 +111,11 @@ def to_confidence(points: float) -> float:
 
 
 def _score_nearby_keywords(keywords: NearbyKeywords) -> float:
-    if keywords.left_is_own:
+    if keywords.left_matches_field:
         return 4.0 - 0.15 * min(keywords.distance, 8)
-    if keywords.above_is_own and not keywords.left:
+    if keywords.above_matches_field and not keywords.left:
         return 3.0
-    return (1.0 if keywords.above_is_own else 0.0) - (1.5 if keywords.left else 0.0)
+    return (1.0 if keywords.above_matches_field else 0.0) - (1.5 if keywords.left else 0.0)
 
 
 def _score_typed_text(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
@@ -153,7 +139,7 @@ def _score_typed_text(view: FieldView, candidate: Candidate, keywords: NearbyKey
         points += min(analysis.amount_counts[candidate.key], 3) * 0.2 if has_cents else 0.0
         points += row / max(len(analysis.layout.rows), 1)
         points += 0.4 * min(analysis.sum_scores.get(candidate.key, 0), 2)
-        points -= 2.0 if keywords.left in _RIVAL_CONCEPTS else 0.0
+        points -= 2.0 if keywords.left in _OTHER_AMOUNT_CONCEPTS else 0.0
         points -= 3.0 if keywords.left in {"number", "tax_id", "phone", "date", "operator"} else 0.0
         points -= 2.0 if value == 0 else 0.0
     return points
@@ -223,6 +209,6 @@ def _score_code(view: FieldView, candidate: Candidate, keywords: NearbyKeywords)
             if any(view.analysis.keywords.concepts[candidate.first : candidate.last + 1])
             else 0.0
         )
-    if keywords.left_is_own and keywords.distance > 2:  # noqa: PLR2004 - not next to its keyword
+    if keywords.left_matches_field and keywords.distance > 2:  # noqa: PLR2004 - not next to it
         points -= 1.5
     return points + (0.3 if candidate.kind == "after" else 0.0)

@@ -125,9 +125,9 @@ def label_tokens(
     return labels
 
 
-def assign_folds(count: int, folds: int) -> list[int]:
+def assign_folds(example_count: int, fold_count: int) -> list[int]:
     """Distribute examples among folds in round-robin order, and return their fold numbers."""
-    return [number % folds for number in range(count)]
+    return [index % fold_count for index in range(example_count)]
 
 
 def train_sequence_models(
@@ -138,7 +138,8 @@ def train_sequence_models(
 ) -> tuple[crf.SequenceModel, list[list[SpanScores]]]:
     """Train a conditional random field on all examples, and compute out-of-fold scores.
 
-    The scores of an example contain one item for each learned field.
+    `folds` contains the fold number of each example. The scores of an example contain one item for
+    each field that `label_tokens` numbers.
     """
     token_attributes = [
         list_token_attributes(example.prepared_document.analysis) for example in prepared_examples
@@ -146,17 +147,17 @@ def train_sequence_models(
     items = [crf.build_item_sequence(attributes) for attributes in token_attributes]
     scores: list[list[SpanScores]] = [[] for _ in prepared_examples]
     for fold in sorted(set(folds)):
-        training_numbers = [
-            number for number, example_fold in enumerate(folds) if example_fold != fold
+        training_indexes = [
+            index for index, example_fold in enumerate(folds) if example_fold != fold
         ]
         sequence_model = crf.train_sequence_model(
-            [items[number] for number in training_numbers],
-            [labels[number] for number in training_numbers],
+            [items[index] for index in training_indexes],
+            [labels[index] for index in training_indexes],
             label_count,
         )
-        for number, example_fold in enumerate(folds):
+        for index, example_fold in enumerate(folds):
             if example_fold == fold:
-                scores[number] = decode_scores(sequence_model, token_attributes[number])
+                scores[index] = decode_scores(sequence_model, token_attributes[index])
     return crf.train_sequence_model(items, labels, label_count), scores
 
 

@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_THRESHOLDS = (0.15, 0.5, 0.85)
+_PROBABILITY_THRESHOLDS = (0.15, 0.5, 0.85)
 _NEUTRAL_PROBABILITY = 0.3
 
 
 @dataclass(slots=True)
 class SpanScores:
-    """The probabilities, for one field, that each token begins a value or is part of a value.
+    """The probabilities that each token begins (`begin`) or is part of (`inside`) a field's value.
 
     `prefix_sums` contains the running sum of `inside`, so that summing a span needs one
     subtraction. `decoded_spans` contains the spans in the most likely label sequence. `best_means`
-    maps candidate keys to the highest mean probability of the first line of a candidate with that
-    key.
+    maps the key of each candidate to the mean of `inside` over its first line; of candidates with
+    equal keys, the highest mean is used.
     """
 
     begin: list[float]
@@ -62,7 +62,7 @@ class SpanScores:
         ]
 
     def record_best_means(self, candidates: list[Candidate]) -> None:
-        """Record the highest mean probability of a candidate's first line, by candidate key."""
+        """Update `best_means` with the means of the candidates' first lines."""
         for candidate in candidates:
             size = candidate.ranges[0][1] + 1 - candidate.ranges[0][0]
             first, last = candidate.ranges[0]
@@ -110,12 +110,13 @@ def _decode_spans(decoded_labels: list[int], labels: tuple[int, int]) -> list[Ra
 
 
 def list_spans(scores: SpanScores) -> list[Range]:
-    """Return at most 40 spans that may contain a value.
+    """Return the spans that may contain a value, at most the first 40.
 
-    These are the decoded spans, and the runs of tokens that reach one of the thresholds.
+    These are the decoded spans, and the runs of tokens whose `inside` reaches one of the
+    _PROBABILITY_THRESHOLDS.
     """
     spans = set(scores.decoded_spans)
-    for threshold in _THRESHOLDS:
+    for threshold in _PROBABILITY_THRESHOLDS:
         start = -1
         for index, value in enumerate([*scores.inside, 0.0]):
             if value >= threshold and start < 0:

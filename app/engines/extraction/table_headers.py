@@ -39,23 +39,23 @@ def _learn_document_headers(
                 first_cells[tag["field"]] = ranges[0]
     if not first_cells:
         return {}
-    top = min(analysis.tokens[first].row for first, _ in first_cells.values())
-    if not top:
+    top_row = min(analysis.tokens[first].row for first, _ in first_cells.values())
+    if not top_row:
         return {}
     return {
         name: phrases
         for name, span in first_cells.items()
-        if (phrases := _read_headers_above(analysis, span, top - 1))
+        if (phrases := _read_headers_above(analysis, span, top_row - 1))
     }
 
 
 def _read_headers_above(analysis: Analysis, span: Range, row: int) -> set[str]:
     left, right = analysis.tokens[span[0]].box[0], analysis.tokens[span[1]].box[2]
     first, last = analysis.layout.rows[row]
-    segments = {analysis.tokens[index].segment for index in range(first, last + 1)}
+    segment_indexes = {analysis.tokens[index].segment for index in range(first, last + 1)}
     phrases = set()
-    for number in sorted(segments):
-        segment = analysis.layout.segments[number]
+    for segment_index in sorted(segment_indexes):
+        segment = analysis.layout.segments[segment_index]
         if segment.box[0] < right and left < segment.box[2]:
             text = "".join(t.compact for t in analysis.tokens[segment.first : segment.last + 1])
             if text and not any(char.isdigit() for char in text):

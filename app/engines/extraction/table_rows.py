@@ -33,22 +33,22 @@ class Column:
     right: float
 
 
-class BodyRows:
+class TableRowFinder:
     """Finds the rows of a table, up to a total or to a page on which the table does not continue.
 
     A table continues on the next page below the same header, or, if it has at least three columns,
     with a row that fills all of them.
     """
 
-    def __init__(self, analysis: Analysis, header: int, columns: Sequence[Column]) -> None:
-        self._analysis, self._header, self._columns = analysis, header, columns
+    def __init__(self, analysis: Analysis, header_row: int, columns: Sequence[Column]) -> None:
+        self._analysis, self._header_row, self._columns = analysis, header_row, columns
         self._layout = analysis.layout
         self._amount_starts = {typed_text.first for typed_text in analysis.amounts}
 
     def list_rows(self) -> list[int]:
-        """Return the numbers of the table's rows below the header, from top to bottom."""
+        """Return the indexes of the table's rows below the header, from top to bottom."""
         rows: list[int] = []
-        start, page = self._header + 1, self._get_page(self._header)
+        start, page = self._header_row + 1, self._get_page(self._header_row)
         while start > 0:
             end = start
             while end < len(self._layout.rows) and self._get_page(end) == page:
@@ -63,7 +63,7 @@ class BodyRows:
         return rows
 
     def _list_adjacent_rows(self, start: int, end: int) -> list[int]:
-        """Return the rows from `start` up to a wide gap or to `end`."""
+        """Return the indexes of the rows from `start` up to a wide vertical gap, or up to `end`."""
         rows: list[int] = []
         for row in range(start, end):
             token = self._layout.tokens[self._layout.rows[row][0]]
@@ -77,8 +77,8 @@ class BodyRows:
     def _add_rows(self, page_rows: list[int], rows: list[int]) -> bool:
         """Add the rows of a page to `rows` up to a total, and return whether a total was found.
 
-        Subtotals between items and carried sums are left out. A row with a keyword such as "tax" is
-        added if it is full (see `_is_full`), or if it is an item before other items.
+        Subtotals between items and sums carried forward are left out. A row with a keyword such as
+        "tax" is added if it is full (see `_is_full`), or if it is an item before other items.
         """
         items = (row for row in page_rows if self._is_item(row))
         last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)
@@ -93,10 +93,10 @@ class BodyRows:
         return False
 
     def _find_continuation(self, start: int, page: int) -> int:
-        """Return the row at which the table continues on the page that begins at `start`, or 0."""
+        """Return the row at which the table continues on `page`, which begins at `start`, or 0."""
         last = min(start + _MAX_ROWS_ABOVE, len(self._layout.rows))
         rows = [row for row in range(start, last) if self._get_page(row) == page]
-        header = self._read_row_text(self._header)
+        header = self._read_row_text(self._header_row)
         for row in rows:
             if self._read_row_text(row) == header:
                 return row + 1
@@ -136,8 +136,8 @@ class BodyRows:
         letter_count = sum(map(str.isalpha, self._read_row_text(row)))
         groups = group_by_column(self._analysis, row, self._columns)
         return letter_count >= _MIN_ITEM_LETTERS and all(
-            not self._amount_starts.isdisjoint(groups[number])
-            for number, column in enumerate(self._columns)
+            not self._amount_starts.isdisjoint(groups[column_index])
+            for column_index, column in enumerate(self._columns)
             if column.target is not None and column.target.kind == "amount"
         )
 
@@ -145,34 +145,34 @@ class BodyRows:
         """Return whether a row has text in each column, with digits in columns of amounts."""
         groups = group_by_column(self._analysis, row, self._columns)
         return all(
-            groups.get(number)
+            groups.get(column_index)
             and (
                 column.target is None
                 or column.target.kind != "amount"
                 or any(
                     char.isdigit()
-                    for index in groups[number]
+                    for index in groups[column_index]
                     for char in self._analysis.tokens[index].text
                 )
             )
-            for number, column in enumerate(self._columns)
+            for column_index, column in enumerate(self._columns)
         )
 
 
 def group_by_column(
     analysis: Analysis, row: int, columns: Sequence[Column]
 ) -> dict[int, list[int]]:
-    """Return the token indexes of a row by the number of the column."""
+    """Group the token indexes of a row by the index of the nearest column in `columns`."""
     first, last = analysis.layout.rows[row]
     groups: dict[int, list[int]] = {}
-    number = 0
+    column_index = 0
     for index in range(first, last + 1):
         token = analysis.tokens[index]
         is_continued = index > first and token.segment == analysis.tokens[index - 1].segment
         # A word stays in the column of the previous word until a gap or a number.
         if not (is_continued and not any(char.isdigit() for char in token.text)):
-            number = _find_nearest_column(columns, token.box)
-        groups.setdefault(number, []).append(index)
+            column_index = _find_nearest_column(columns, token.box)
+        groups.setdefault(column_index, []).append(index)
     return groups
 
 

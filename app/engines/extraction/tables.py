@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from app.engines.extraction.analysis import Analysis
-from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
+from app.engines.extraction.candidates import Candidate, Range, find_field_keywords
 from app.engines.extraction.context import KeywordContexts
 from app.engines.extraction.proposing import build_tag, build_value
 from app.engines.extraction.rules import FieldView
-from app.engines.extraction.table_rows import BodyRows, Column, group_by_column
+from app.engines.extraction.table_rows import Column, TableRowFinder, group_by_column
 from app.engines.extraction.values import Target, build_target
 from app.engines.fields import Field, JsonValue, Tag
 
@@ -40,22 +40,22 @@ def _propose_table(
     analysis: Analysis, field: Field, headers: dict[str, frozenset[str]]
 ) -> list[Tag]:
     targets = _build_targets(field, headers)
-    header, columns = _find_header(analysis, targets)
-    if header < 0:
+    header_row, columns = _find_header(analysis, targets)
+    if header_row < 0:
         return []
     tags: list[Tag] = []
     number = 0
     contexts = KeywordContexts(analysis)
-    own_targets = [column.target for column in columns if column.target]
-    has_amounts = any(target.kind == "amount" for target in own_targets)
-    for row in BodyRows(analysis, header, columns).list_rows():
+    column_targets = [column.target for column in columns if column.target]
+    has_amounts = any(target.kind == "amount" for target in column_targets)
+    for row in TableRowFinder(analysis, header_row, columns).list_rows():
         cells = _read_cells(analysis, contexts, row, columns)
         amount_cells = [
             name for name, (view, _, _) in cells.items() if view.target.kind == "amount"
         ]
-        if len(cells) * 2 < len(own_targets) or (has_amounts and not amount_cells):
+        if len(cells) * 2 < len(column_targets) or (has_amounts and not amount_cells):
             continue
-        filled_fraction = len(cells) / len(own_targets)
+        filled_fraction = len(cells) / len(column_targets)
         for view, candidate, value in cells.values():
             tags.append(
                 build_tag(view, candidate, value, _MAX_CONFIDENCE * filled_fraction, number)
@@ -84,38 +84,38 @@ def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, li
     The columns are ordered from left to right. If no row names enough columns, return -1 and no
     columns.
     """
-    by_row: dict[int, dict[str, tuple[Target, Range]]] = {}
+    columns_by_row: dict[int, dict[str, tuple[Target, Range]]] = {}
     for target in targets:
         for last, first in _find_column_keywords(analysis, target):
-            named_columns = by_row.setdefault(analysis.tokens[last].row, {})
+            named_columns = columns_by_row.setdefault(analysis.tokens[last].row, {})
             if target.name not in named_columns or (
                 _is_exact(analysis, target, (first, last))
                 and not _is_exact(analysis, *named_columns[target.name])
             ):
                 named_columns[target.name] = (target, (first, last))
     min_count = min(2, len(targets))
-    rows = [row for row, named_columns in by_row.items() if len(named_columns) >= min_count]
+    rows = [row for row, named_columns in columns_by_row.items() if len(named_columns) >= min_count]
     if not rows:
         return -1, []
-    header = max(rows, key=lambda row: (len(by_row[row]), -row))
+    header_row = max(rows, key=lambda row: (len(columns_by_row[row]), -row))
     columns = [
         column
-        for target, span in by_row[header].values()
-        for column in _split_header(analysis, header, target, span)
+        for target, span in columns_by_row[header_row].values()
+        for column in _split_header(analysis, header_row, target, span)
     ]
-    columns += _list_other_columns(analysis, header, list(by_row[header].values()))
-    return header, sorted(columns, key=lambda column: column.left)
+    columns += _list_other_columns(analysis, header_row, list(columns_by_row[header_row].values()))
+    return header_row, sorted(columns, key=lambda column: column.left)
 
 
 def _find_column_keywords(analysis: Analysis, target: Target) -> list[tuple[int, int]]:
     """Find the headers that name a column; a `total` column may have a header for a line total."""
-    keywords = find_own_keywords(analysis, target)
+    keywords = find_field_keywords(analysis, target)
     if target.concept == "total":
-        keywords += find_own_keywords(analysis, replace(target, concept="line_total"))
+        keywords += find_field_keywords(analysis, replace(target, concept="line_total"))
     return sorted(set(keywords))
 
 
-def _split_header(analysis: Analysis, header: int, target: Target, span: Range) -> list[Column]:
+def _split_header(analysis: Analysis, header_row: int, target: Target, span: Range) -> list[Column]:
     """Return the column of a header, or two columns if its first word is a separate header.
 
     For example, the first word of `Item Description` is a separate header if the row below has a
@@ -123,9 +123,9 @@ def _split_header(analysis: Analysis, header: int, target: Target, span: Range) 
     """
     tokens, (first, last) = analysis.tokens, span
     first = min(first, analysis.keywords.ends.get(last, first))
-    if target.kind != "amount" and first < last and header + 1 < len(analysis.layout.rows):
+    if target.kind != "amount" and first < last and header_row + 1 < len(analysis.layout.rows):
         left, right = tokens[first].box[0], tokens[first + 1].box[0]
-        start, end = analysis.layout.rows[header + 1]
+        start, end = analysis.layout.rows[header_row + 1]
         below = analysis.layout.segments[tokens[start].segment : tokens[end].segment + 1]
         if any(left - 0.01 <= segment.box[0] and segment.box[2] <= right for segment in below):
             return [
@@ -136,13 +136,13 @@ def _split_header(analysis: Analysis, header: int, target: Target, span: Range) 
 
 
 def _is_exact(analysis: Analysis, target: Target, span: Range) -> bool:
-    """Return whether the text of a header is the key, the label or a learned header."""
+    """Return whether a header equals the key or the label of its column, or a learned header."""
     tokens = analysis.tokens[span[0] : span[1] + 1]
     return "".join(token.compact for token in tokens) in target.phrases
 
 
 def _list_other_columns(
-    analysis: Analysis, header: int, named_columns: Sequence[tuple[Target, Range]]
+    analysis: Analysis, header_row: int, named_columns: Sequence[tuple[Target, Range]]
 ) -> Iterable[Column]:
     """Yield the columns of a header row that the field does not have, such as a unit price.
 
@@ -153,8 +153,10 @@ def _list_other_columns(
     tokens, keywords = analysis.tokens, analysis.keywords
     named_indexes = {i for _, (first, last) in named_columns for i in range(first, last + 1)}
     named_segments = {tokens[index].segment for index in named_indexes}
-    synonyms = {t.concept for t, span in named_columns if not _is_exact(analysis, t, span)} - {""}
-    first, last = analysis.layout.rows[header]
+    inexact_concepts = {
+        t.concept for t, span in named_columns if not _is_exact(analysis, t, span)
+    } - {""}
+    first, last = analysis.layout.rows[header_row]
     ranges = [
         (start, end)
         for end, start in keywords.ends.items()
@@ -167,7 +169,7 @@ def _list_other_columns(
     ]
     for start, end in ranges:
         is_named = not named_indexes.isdisjoint(range(start, end + 1))
-        if not is_named and synonyms.isdisjoint(keywords.concepts[start : end + 1]):
+        if not is_named and inexact_concepts.isdisjoint(keywords.concepts[start : end + 1]):
             yield Column(None, tokens[start].box[0], tokens[end].box[2])
 
 
@@ -176,11 +178,11 @@ def _read_cells(
 ) -> dict[str, _Cell]:
     groups = group_by_column(analysis, row, columns)
     cells: dict[str, _Cell] = {}
-    for number, column in enumerate(columns):
-        tokens = groups.get(number)
-        if column.target is None or not tokens:
+    for column_index, column in enumerate(columns):
+        token_indexes = groups.get(column_index)
+        if column.target is None or not token_indexes:
             continue
-        candidate = _build_cell_candidate(analysis, column.target, tokens)
+        candidate = _build_cell_candidate(analysis, column.target, token_indexes)
         if candidate is None:
             continue
         view = FieldView(analysis, column.target, {}, contexts, 0.0)
@@ -191,9 +193,9 @@ def _read_cells(
 
 
 def _build_cell_candidate(
-    analysis: Analysis, target: Target, tokens: list[int]
+    analysis: Analysis, target: Target, token_indexes: list[int]
 ) -> Candidate | None:
-    first, last = tokens[0], tokens[-1]
+    first, last = token_indexes[0], token_indexes[-1]
     if target.kind in ("amount", "date"):
         for typed_text in analysis.amounts if target.kind == "amount" else analysis.dates:
             if (

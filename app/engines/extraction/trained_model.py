@@ -59,8 +59,8 @@ class TrainedModel:
     """A trained model. It never changes, so threads may share it.
 
     `version` identifies the training data, and `report` contains the out-of-fold results.
-    `field_positions` maps each field that `sequence_model` has learned to the position of its
-    labels.
+    `field_positions` maps the key of each field in `sequence_model` to the field's number in
+    `label_tokens`.
     """
 
     version: str
@@ -129,7 +129,7 @@ class TrainedModel:
 
 
 def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
-    """Add the text to each piece of evidence, and remove pieces without text."""
+    """Add the text to each piece of evidence of `tags` in place, and remove pieces without text."""
     for tag in tags:
         pieces: list[dict[str, Any]] = tag["evidence"]
         for piece in pieces:

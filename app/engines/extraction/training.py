@@ -19,7 +19,7 @@ from app.engines.extraction.examples import (
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
 from app.engines.extraction.proposing import build_value
-from app.engines.extraction.renderer import MODES, Renderer, find_stripped_punctuation
+from app.engines.extraction.renderer import RENDERING_MODES, Renderer, find_stripped_punctuation
 from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.table_headers import learn_headers
@@ -27,8 +27,8 @@ from app.engines.extraction.trained_model import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
-_FOLDS, _FOLDS_FOR_MANY, _MANY_EXAMPLES = 5, 3, 150
-_THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4)
+_FOLD_COUNT, _FOLD_COUNT_FOR_MANY, _MANY_EXAMPLES = 5, 3, 150
+_CONFIDENCE_THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4)
 _MIN_OUTCOMES, _NEARLY_ALL_FRACTION, _CAUTIOUS_THRESHOLD = 100, 0.9, 0.3
 
 
@@ -36,8 +36,8 @@ _MIN_OUTCOMES, _NEARLY_ALL_FRACTION, _CAUTIOUS_THRESHOLD = 100, 0.9, 0.3
 class _Corpus:
     """The training data that all fields share.
 
-    `folds` contains the fold of each example, and `scores` the out-of-fold span scores of each
-    example by the position of the field in `field_positions`.
+    `folds` contains the fold number of each example, and `scores` the out-of-fold span scores of
+    each example, in the order of `field_positions`.
     """
 
     prepared_examples: list[PreparedExample]
@@ -124,7 +124,7 @@ def _build_corpus(
     ]
     folds = sequences.assign_folds(
         len(prepared_examples),
-        _FOLDS_FOR_MANY if len(prepared_examples) >= _MANY_EXAMPLES else _FOLDS,
+        _FOLD_COUNT_FOR_MANY if len(prepared_examples) >= _MANY_EXAMPLES else _FOLD_COUNT,
     )
     sequence_model, scores = sequences.train_sequence_models(
         prepared_examples, labels, 1 + 2 * len(learned_indexes), folds
@@ -145,8 +145,8 @@ def _train_field(
     log_odds = ranking.score_out_of_fold(data, corpus.folds)
     multiple = bool(target.field["multiple"])
     choices = [
-        ranking.choose_candidates(candidates, log_odds[number], multiple=multiple)
-        for number, candidates in enumerate(data.candidates)
+        ranking.choose_candidates(candidates, log_odds[index], multiple=multiple)
+        for index, candidates in enumerate(data.candidates)
     ]
     renderer = _fit_renderer(corpus, data, choices)
     outcomes = _compare_all_proposals(corpus, data, choices, renderer)
@@ -167,29 +167,29 @@ def _train_field(
 
 
 def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]) -> Renderer:
-    """Build the renderer, with the mode that makes the most out-of-fold proposals correct."""
+    """Build a field's renderer, with the mode that makes the most out-of-fold proposals correct."""
     target = data.target
     if target.field["type"] not in ("text", "address") or target.kind in ("date", "amount"):
         return Renderer(stripped_chars="")
     pairs = []
-    for number, example in enumerate(corpus.prepared_examples):
+    for example_index, example in enumerate(corpus.prepared_examples):
         values = [v for v in example.values.get(target.name, []) if isinstance(v, str)]
-        first, _ = data.bounds[number]
-        for index, candidate in enumerate(data.candidates[number]):
+        first, _ = data.bounds[example_index]
+        for index, candidate in enumerate(data.candidates[example_index]):
             if data.is_correct[first + index]:
                 pairs += [(candidate.text, value) for value in values]
     renderer = Renderer(
         corpus.memory.count_spellings(target.name), "plain", find_stripped_punctuation(pairs)
     )
     best_count = -1
-    for mode in MODES:
+    for mode in RENDERING_MODES:
         renderer.mode = mode
-        correct = sum(
+        correct_count = sum(
             outcome.correct for outcome in _compare_all_proposals(corpus, data, choices, renderer)
         )
         # A mode that changes more must make at least two more proposals correct.
-        if correct > best_count + (1 if best_count >= 0 else 0):
-            best_count, best_mode = correct, mode
+        if correct_count > best_count + (1 if best_count >= 0 else 0):
+            best_count, best_mode = correct_count, mode
     renderer.mode = best_mode
     return renderer
 
@@ -198,22 +198,22 @@ def _compare_all_proposals(
     corpus: _Corpus, data: ranking.RankingData, choices: list[Any], renderer: Renderer
 ) -> list[ComparisonOutcome]:
     outcomes: list[ComparisonOutcome] = []
-    for number, example in enumerate(corpus.prepared_examples):
+    for index, example in enumerate(corpus.prepared_examples):
         values = example.values.get(data.target.name, [])
         accepted_text = next((value for value in values if isinstance(value, str)), None)
         proposals = []
-        for choice in choices[number]:
-            candidate = data.candidates[number][choice.index]
+        for choice in choices[index]:
+            candidate = data.candidates[index][choice.index]
             text = renderer.render(candidate.text, excluded_spelling=accepted_text)
-            value = build_value(data.views[number], candidate, text)
+            value = build_value(data.views[index], candidate, text)
             if value is not None:
                 proposals.append((value, choice.log_odds, choice.margin))
-        outcomes += compare_proposals(data.target, number, values, proposals)
+        outcomes += compare_proposals(data.target, index, values, proposals)
     return outcomes
 
 
 def _fit_threshold(outcomes: list[ComparisonOutcome], *, multiple: bool) -> float:
-    """Return the confidence threshold with the best F1.
+    """Return the confidence threshold for proposals that gives the best F1 score.
 
     For a field with multiple values, the threshold is at least 0.2. For other fields with fewer
     than _MIN_OUTCOMES outcomes, it is 0 if nearly all documents have a value, and
@@ -221,15 +221,15 @@ def _fit_threshold(outcomes: list[ComparisonOutcome], *, multiple: bool) -> floa
     """
     support = sum(outcome.support for outcome in outcomes)
     if len(outcomes) < _MIN_OUTCOMES and not multiple:
-        documents = len({outcome.document for outcome in outcomes})
-        return 0.0 if support >= _NEARLY_ALL_FRACTION * documents else _CAUTIOUS_THRESHOLD
+        document_count = len({outcome.document_index for outcome in outcomes})
+        return 0.0 if support >= _NEARLY_ALL_FRACTION * document_count else _CAUTIOUS_THRESHOLD
     best_f1, best_threshold = -1.0, 0.0
-    for threshold in _THRESHOLDS:
+    for threshold in _CONFIDENCE_THRESHOLDS:
         proposals = [
             outcome for outcome in outcomes if outcome.proposed and outcome.confidence >= threshold
         ]
-        correct = sum(outcome.correct for outcome in proposals)
-        f1 = 2 * correct / max(len(proposals) + support, 1)
+        correct_count = sum(outcome.correct for outcome in proposals)
+        f1 = 2 * correct_count / max(len(proposals) + support, 1)
         if f1 > best_f1 + 1e-9:
             best_f1, best_threshold = f1, threshold
     return max(best_threshold, 0.2) if multiple else best_threshold

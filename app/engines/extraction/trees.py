@@ -1,4 +1,4 @@
-"""Fit rankers, and evaluate them with numpy: boosted trees, or a logistic ranker for few examples.
+"""Fit rankers, and apply them with numpy: boosted trees, or a logistic ranker for few examples.
 
 The scikit-learn trees are exported to arrays, so that a stored model needs neither pickle nor
 scikit-learn.
@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 class TreeRanker:
     """Boosted trees for binary classification, as arrays with a row per tree and a column per node.
 
-    A leaf is its own child, so that every tree can be evaluated in `depth` steps. `base` is added
+    A leaf is its own child, so that every tree can be applied in `depth` steps. `base` is added
     to the sum of the values of the leaves.
     """
 
@@ -69,7 +69,7 @@ Ranker = TreeRanker | LogisticRanker
 
 
 _SCALARS: dict[str, type[float | int]] = {"base": float, "bias": float, "depth": int}
-"""The parameters of rankers that are not arrays."""
+"""The types of the ranker parameters that are not arrays."""
 
 
 def to_arrays(ranker: Ranker) -> dict[str, Array]:
@@ -106,7 +106,7 @@ def export_trees(classifier: "HistGradientBoostingClassifier") -> TreeRanker:
     return TreeRanker(feature, threshold, left, right, value, base, depth)
 
 
-def fit_trees(rows: Array, labels: Array) -> TreeRanker:
+def fit_trees(rows: Array, is_correct: Array) -> TreeRanker:
     """Fit small boosted trees; the same input always gives the same trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
@@ -121,16 +121,21 @@ def fit_trees(rows: Array, labels: Array) -> TreeRanker:
         random_state=0,
         max_bins=128,
     )
-    classifier.fit(rows, labels)
+    classifier.fit(rows, is_correct)
     return export_trees(classifier)
 
 
-def fit_logistic(rows: Array, labels: Array, *, inverse_strength: float = 0.01) -> LogisticRanker:
-    """Fit a strongly regularized logistic regression on standardized features."""
+def fit_logistic(
+    rows: Array, is_correct: Array, *, inverse_strength: float = 0.01
+) -> LogisticRanker:
+    """Fit a strongly regularized logistic regression on standardized features.
+
+    `inverse_strength` is the parameter C of scikit-learn.
+    """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
     mean, scale = rows.mean(axis=0), rows.std(axis=0)
     scale = np.where(scale > 1e-9, scale, 1.0)  # noqa: PLR2004 - a constant feature
     classifier = LogisticRegression(C=inverse_strength, class_weight="balanced", max_iter=300)
-    classifier.fit(((rows - mean) / scale).clip(-4, 4), labels)
+    classifier.fit(((rows - mean) / scale).clip(-4, 4), is_correct)
     return LogisticRanker(mean, scale, classifier.coef_[0], float(classifier.intercept_[0]))

@@ -46,7 +46,7 @@ _KIND_BY_CONCEPT = {
 _CURRENCY_SIGN = re.compile(
     r"^(?:RM|Rs\.?|EUR|USD|GBP|MYR|CHF|[$€£¥₹])\s*|\s*(?:RM|EUR|USD|GBP|CHF|[$€£])$", re.I
 )
-_MAJORITY = 0.6
+_MAJORITY_FRACTION = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _infer_kind(field: Field, concept: str, values: Sequence[Any]) -> str:
     if texts:
         kinds = Counter(_infer_text_kind(text) for text in texts)
         kind, count = kinds.most_common(1)[0]
-        return kind if count >= _MAJORITY * len(texts) else "text"
+        return kind if count >= _MAJORITY_FRACTION * len(texts) else "text"
     if field["constraints"].get("pattern") and concept not in _KIND_BY_CONCEPT:
         return "code"
     return _KIND_BY_CONCEPT.get(concept, "text")

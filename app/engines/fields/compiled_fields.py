@@ -53,7 +53,7 @@ class CompiledFields:
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = list(fields)
-        self._tables = {field["key"] for field in fields if field["type"] == "table"}
+        self._table_keys = {field["key"] for field in fields if field["type"] == "table"}
         self._fields_by_name = {
             name: _CompiledField(
                 get_normalizer(field), bool(field["multiple"]), "." in name, field["type"]
@@ -189,7 +189,7 @@ class CompiledFields:
     def _explain_unknown_field(self, name: object) -> str:
         if not isinstance(name, str):
             return "must be the key of a field"
-        if name in self._tables:
+        if name in self._table_keys:
             return "is a table; use the name of one of its columns, such as table.column"
         return "is not a field of the schema version"
 

@@ -82,11 +82,11 @@ def format_decimal(number: Decimal, min_decimals: int = 0) -> str:
 
 
 def _find_decimal_separator(body: str) -> str:
-    point, comma = body.rfind("."), body.rfind(",")
-    if point >= 0 and comma >= 0:
-        return "." if point > comma else ","
-    separator = "." if point >= 0 else ","
-    if point == comma or body.count(separator) > 1:
+    point_index, comma_index = body.rfind("."), body.rfind(",")
+    if point_index >= 0 and comma_index >= 0:
+        return "." if point_index > comma_index else ","
+    separator = "." if point_index >= 0 else ","
+    if point_index == comma_index or body.count(separator) > 1:
         return ""
     if _THOUSANDS_OR_DECIMALS.fullmatch(body):
         raise ValueProblem(

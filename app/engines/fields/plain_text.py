@@ -5,7 +5,7 @@ import unicodedata
 
 from app.engines.fields.errors import ValueProblem
 
-FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
+FORBIDDEN_CHARS = re.compile("[\x00\ud800-\udfff]")
 
 # Zero-width characters, byte order mark, bidirectional marks, embeddings and isolates.
 _INVISIBLE_CHARS = (*"\u200b\u200e\u200f\u061c\u2060\ufeff", *map(chr, range(0x202A, 0x202F)))
@@ -27,7 +27,7 @@ def check_text(value: object, limit: int) -> str:
         raise ValueProblem("must be a string")
     if len(value) > limit:
         raise ValueProblem(f"is longer than {limit:,} characters")
-    if FORBIDDEN.search(value):
+    if FORBIDDEN_CHARS.search(value):
         raise ValueProblem("contains a NUL character or an unpaired surrogate")
     return value
 

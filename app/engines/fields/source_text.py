@@ -19,7 +19,7 @@ class SourceText:
     def __init__(self, load: Callable[[], str]) -> None:
         self._load = load
         self._text: str | None = None
-        self._remaining = MAX_FILLED_IN_CHARS
+        self._remaining_chars = MAX_FILLED_IN_CHARS
 
     def get_slice(self, start: int, end: int) -> str:
         """Return the code points from `start` up to, but not including, `end`."""
@@ -34,9 +34,9 @@ class SourceText:
         for all texts that this object fills in.
         """
         length = end - start
-        if length > min(self._remaining, MAX_EVIDENCE_TEXT_CHARS):
+        if length > min(self._remaining_chars, MAX_EVIDENCE_TEXT_CHARS):
             return None
-        self._remaining -= length
+        self._remaining_chars -= length
         return self.get_slice(start, end)
 
 

@@ -41,7 +41,7 @@ def run(lines: BinaryIO, out: BinaryIO) -> int:
 
 
 def main() -> int:
-    """Read from standard input and write to standard output, and return the exit status.
+    """Write the export file for standard input to standard output; return the exit status.
 
     Anything else that the process prints to standard output goes to standard error.
     """

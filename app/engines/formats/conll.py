@@ -13,7 +13,7 @@ _BLOCK_START = "-DOCSTART-"
 _TOKEN = re.compile(r"\S+")
 # Characters at which a reader may split the line: white space, controls and line separators.
 _BREAKING_CHARACTERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
-_FILLERS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
+_FILLER_COLUMNS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
 """The columns between the token and its tag, for each value of the option `columns`.
 
 For `boxes`, only the first line of a block has these columns; words have their boxes instead.
@@ -22,7 +22,7 @@ _NO_BOX = (0.0, 0.0, 0.0, 0.0)
 
 _OPTIONS: dict[str, Any] = {
     "columns": {
-        "enum": list(_FILLERS),
+        "enum": list(_FILLER_COLUMNS),
         "default": "plain",
         "description": (
             "The columns of each line. plain: token and tag. boxes: token, x0, y0, x1, y1 "
@@ -46,7 +46,7 @@ class ConllWriter(DocumentWriter):
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
         text_spans = select_disjoint_spans(list_text_spans(row))
-        self._add_line(f"{_BLOCK_START}{_FILLERS[self._columns]} O")
+        self._add_line(f"{_BLOCK_START}{_FILLER_COLUMNS[self._columns]} O")
         self._add_line("")
         has_words = False
         for page in pages:
@@ -69,7 +69,7 @@ class ConllWriter(DocumentWriter):
     def _format_columns(self, word: Word) -> str:
         if self._columns == "boxes":
             return "".join(f" {side:.5f}" for side in word.box)
-        return _FILLERS[self._columns]
+        return _FILLER_COLUMNS[self._columns]
 
     def _add_line(self, line: str) -> None:
         self._lines.append(line)

@@ -119,7 +119,7 @@ class DelimitedWriter(ParsingWriter):
         return names
 
     def _format(self, values: Sequence[Any]) -> list[str]:
-        """Convert values to cells. Most values are text that needs no escaping."""
+        """Convert values to cells. Text that needs no escaping is used as it is."""
         separator, escape = self._separator, self._escape
         return [
             value
@@ -130,15 +130,15 @@ class DelimitedWriter(ParsingWriter):
 
     def _explode_tables(self, cells: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
         """Yield one line for each row of each table, or one line if there are no table rows."""
-        empty_cells = {key: [""] * width for key, width in self._column_counts.items()}
-        count = 0
+        empty_cells = {key: [""] * count for key, count in self._column_counts.items()}
+        row_count = 0
         for key, splitters in self._table_splitters.items():
-            for number, row in enumerate(list_table_rows(labels.get(key))):
+            for index, row in enumerate(list_table_rows(labels.get(key))):
                 values = [part for name, split in splitters for part in split(row.get(name))]
                 cells_by_table = {**empty_cells, key: self._format(values)}
-                yield [*cells, key, str(number), *chain.from_iterable(cells_by_table.values())]
-                count += 1
-        if not count:
+                yield [*cells, key, str(index), *chain.from_iterable(cells_by_table.values())]
+                row_count += 1
+        if not row_count:
             yield [*cells, "", "", *chain.from_iterable(empty_cells.values())]
 
     def _flush(self) -> None:

@@ -92,9 +92,9 @@ def _build_annotation(row: Row, pages: Iterator[Page]) -> dict[str, Any]:
     line_items = _number_line_items(tags)
     fields: list[dict[str, Any]] = []
     cells: list[dict[str, Any]] = []
-    sizes: list[list[int]] = []
+    page_sizes: list[list[int]] = []
     for page, regions in locate_tags(row, pages):
-        sizes.append([round(side * _PIXELS_PER_POINT) for side in (page.width, page.height)])
+        page_sizes.append([round(side * _PIXELS_PER_POINT) for side in (page.width, page.height)])
         for region in regions:
             tag = tags[region.tag_index]
             extraction = _build_extraction(tag, region)
@@ -106,7 +106,7 @@ def _build_annotation(row: Row, pages: Iterator[Page]) -> dict[str, Any]:
         "field_extractions": fields,
         "line_item_extractions": cells,
         "line_item_headers": [],
-        "metadata": _build_metadata(row, sizes),
+        "metadata": _build_metadata(row, page_sizes),
     }
 
 
@@ -133,11 +133,11 @@ def _number_line_items(tags: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int
     return {row: number for number, row in enumerate(sorted(rows), start=1)}
 
 
-def _build_metadata(row: Row, sizes: Sequence[Sequence[int]]) -> dict[str, Any]:
+def _build_metadata(row: Row, page_sizes: Sequence[Sequence[int]]) -> dict[str, Any]:
     artifact, schema = get_artifact(row), row.get("schema") or {}
     return {
-        "page_count": len(sizes),
-        "page_sizes_at_200dpi": sizes,
+        "page_count": len(page_sizes),
+        "page_sizes_at_200dpi": page_sizes,
         "page_to_table_grid": {},
         "cluster_id": -1,
         "document_type": schema.get("name"),

@@ -89,7 +89,7 @@ class LabelSplitter:
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:
-        self._columns_by_key = {
+        self._column_keys_by_table = {
             field["key"]: {column["key"] for column in field["columns"]}
             for field in fields
             if field.get("has_plain_values")
@@ -100,19 +100,20 @@ class LabelSplitter:
 
         The label of a field without `has_plain_values` is in both results.
         """
-        if not self._columns_by_key:
+        if not self._column_keys_by_table:
             return labels, labels
         plain_labels, table_labels = dict(labels), dict(labels)
-        for key, columns in self._columns_by_key.items():
-            other_labels = plain_labels if _is_table(labels.get(key), columns) else table_labels
+        for key, column_keys in self._column_keys_by_table.items():
+            is_table = _is_table(labels.get(key), column_keys)
+            other_labels = plain_labels if is_table else table_labels
             other_labels.pop(key, None)
         return plain_labels, table_labels
 
 
-def _is_table(value: object, columns: set[str]) -> bool:
+def _is_table(value: object, column_keys: set[str]) -> bool:
     """Return whether a value is a list of table rows, not a list of other objects."""
     return isinstance(value, list) and all(
-        isinstance(row, Mapping) and row.keys() <= columns for row in value
+        isinstance(row, Mapping) and row.keys() <= column_keys for row in value
     )
 
 

@@ -32,7 +32,7 @@ class JsonLinesWriter:
         """True if the last chunk of the current tag set has not been added yet."""
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set's JSON, which is not parsed."""
+        """Add one tag set; `line` is its JSON in UTF-8, which is not parsed."""
         self.write_chunk(line, is_last=True)
 
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:

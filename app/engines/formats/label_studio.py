@@ -43,20 +43,20 @@ class LabelStudioWriter(ParsingWriter):
     def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         super().__init__()
         self._array = JsonArrayWriter(out)
-        self._tables = {field["key"] for field in fields if field["type"] == "table"}
+        self._table_keys = {field["key"] for field in fields if field["type"] == "table"}
         self._columns = list_columns(fields)
         self._choices = {
             name: frozenset(config.list_choices(field)) for name, field in self._columns.items()
         }
-        self._results = options.get("results", "annotations")
-        self._with_config = options.get("labeling_config", True)
+        self._results_option = options.get("results", "annotations")
+        self._includes_config = options.get("labeling_config", True)
 
     def _write_row(self, row: Row) -> None:
         task: dict[str, Any] = {"data": _build_data(row)}
-        if self._with_config and not self.row_count:
+        if self._includes_config and not self.row_count:
             task["meta"] = {"labeling_config": config.build_config(self._columns)}
         results = self._build_results(row)
-        if self._results == "predictions":
+        if self._results_option == "predictions":
             task["predictions"] = [{"model_version": row.get("source"), "result": results}]
         else:
             gold = bool((row.get("artifact") or {}).get("gold"))
@@ -72,18 +72,18 @@ class LabelStudioWriter(ParsingWriter):
         non_bmp_indexes = [match.start() for match in _NON_BMP.finditer(text)]
         spans: list[dict[str, Any]] = []
         values: dict[str, list[Any]] = {}
-        for number, tag in enumerate(_list_tags(row, self._tables)):
+        for tag_index, tag in enumerate(_list_tags(row, self._table_keys)):
             name, value = tag["field"], tag.get("value")
             offsets = _list_offsets(tag, text) if name in self._columns else []
             spans += [
-                _build_span_result(tag, span_offsets, number, text, non_bmp_indexes)
+                _build_span_result(tag, span_offsets, tag_index, text, non_bmp_indexes)
                 for span_offsets in offsets
             ]
             if not offsets and value is not None:
                 values.setdefault(name, []).append(value)
         results = spans + self._build_value_results(values)
-        prefix = row.get("tag_set_id") or self.row_count
-        return [{"id": f"{prefix}-{index}", **result} for index, result in enumerate(results)]
+        id_prefix = row.get("tag_set_id") or self.row_count
+        return [{"id": f"{id_prefix}-{index}", **result} for index, result in enumerate(results)]
 
     def _build_value_results(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
         """Build the results for values without a text span, one result for each control."""
@@ -118,7 +118,7 @@ def _build_data(row: Row) -> dict[str, Any]:
     }
 
 
-def _list_tags(row: Row, tables: Collection[str]) -> Iterator[Mapping[str, Any]]:
+def _list_tags(row: Row, table_keys: Collection[str]) -> Iterator[Mapping[str, Any]]:
     """Yield the row's tags, or tags built from its labels if the row has no tags.
 
     A row has no tags if the export's `include.evidence` is off.
@@ -127,7 +127,7 @@ def _list_tags(row: Row, tables: Collection[str]) -> Iterator[Mapping[str, Any]]
         yield from row["tags"]
         return
     for key, label in (row.get("labels") or {}).items():
-        if key not in tables:
+        if key not in table_keys:
             yield from ({"field": key, "value": item} for item in _wrap_in_list(label))
             continue
         for item in _wrap_in_list(label):
@@ -154,7 +154,7 @@ def _list_offsets(tag: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
 def _build_span_result(
     tag: Mapping[str, Any],
     offsets: tuple[int, int],
-    number: int,
+    tag_index: int,
     text: str,
     non_bmp_indexes: Sequence[int],
 ) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _build_span_result(
     The offsets are converted from code points to UTF-16 code units, which Label Studio counts.
     """
     start, end = offsets
-    meta = {"text": [_convert_to_text(tag.get("value"))], "tag": number, "row": tag.get("row")}
+    meta = {"text": [_convert_to_text(tag.get("value"))], "tag": tag_index, "row": tag.get("row")}
     result: dict[str, Any] = {
         "from_name": config.LABEL,
         "to_name": config.TEXT,

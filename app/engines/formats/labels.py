@@ -10,7 +10,7 @@ class LabelBuilder:
     """A builder that converts the tags of a tag set to labels, for one schema version."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
-        self._keys = [field["key"] for field in fields]
+        self._field_keys = [field["key"] for field in fields]
         self._multiple_names = frozenset(
             name for name, column in list_columns(fields).items() if column.get("multiple")
         )
@@ -38,7 +38,7 @@ class LabelBuilder:
                 target[key] = tag["value"]
         for table, rows in tables.items():
             labels[table] = [rows[number] for number in sorted(rows)]
-        ordered_keys = [key for key in self._keys if key in labels]
+        ordered_keys = [key for key in self._field_keys if key in labels]
         if ordered_keys == list(labels):
             return labels
         return {key: labels[key] for key in dict.fromkeys((*ordered_keys, *labels))}

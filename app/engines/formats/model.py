@@ -36,7 +36,7 @@ class Writer(Protocol):
     """The number of tag sets added."""
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as UTF-8 JSON, as described in `app.engines.formats`.
+        """Add one tag set; `line` is its JSON in UTF-8, as described in `app.engines.formats`.
 
         Raises ValueError if the format parses the JSON and it is invalid.
         """

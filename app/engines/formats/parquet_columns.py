@@ -144,13 +144,13 @@ class _LabelColumnBuilder:
         """
         unfit_keys: dict[int, set[str]] = {}
         known_keys = self._converters.keys()
-        for number, labels in enumerate(rows):
+        for index, labels in enumerate(rows):
             if not labels.keys() <= known_keys:
-                unfit_keys[number] = set(labels.keys() - known_keys)
+                unfit_keys[index] = set(labels.keys() - known_keys)
         arrays = [self._build_column(child, rows, unfit_keys) for child in self._children]
         other_labels: list[str | None] = [None] * len(rows)
-        for number, keys in unfit_keys.items():
-            other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
+        for index, keys in unfit_keys.items():
+            other_labels[index] = dump_json({k: v for k, v in rows[index].items() if k in keys})
         return pa.StructArray.from_arrays(arrays, fields=self._children), other_labels
 
     def _build_column(
@@ -159,7 +159,7 @@ class _LabelColumnBuilder:
         """Build the child column for one field.
 
         A value that does not fit the column becomes null, and the field's key is added to
-        `unfit_keys`, which maps row numbers to keys.
+        `unfit_keys`, which maps row indexes to keys.
         """
         key = child.name
         values = [labels.get(key) for labels in rows]
@@ -170,12 +170,12 @@ class _LabelColumnBuilder:
             pass
         convert = self._converters[key]
         converted_values: list[Any] = [None] * len(values)
-        for number, value in enumerate(values):
+        for index, value in enumerate(values):
             if value is not None:
                 try:
-                    converted_values[number] = convert(value)
+                    converted_values[index] = convert(value)
                 except (ValueError, OverflowError):
-                    unfit_keys.setdefault(number, set()).add(key)
+                    unfit_keys.setdefault(index, set()).add(key)
         return pa.array(converted_values, type=child.type)
 
 

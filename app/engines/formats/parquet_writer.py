@@ -16,7 +16,7 @@ _BATCH_ROWS = 200
 _GROUP_ROWS = 65_536
 _GROUP_BYTES = 8 << 20
 _GROUP_BYTES_PER_COLUMN = 16 << 10
-"""The maximum size of a row group in bytes per label column, in a file with many such columns.
+"""If a file has many label columns, the maximum size of a row group is this many bytes for each.
 
 pyarrow keeps 1.4 kB of metadata for each column of each row group until the file is complete.
 """
@@ -39,7 +39,7 @@ class ParquetWriter(BatchWriter):
         self._schema = _build_schema(fields)
         self._builder = BatchBuilder(self._schema, fields)
         self._group: list[pa.RecordBatch] = []
-        self._group_rows = self._group_bytes = 0
+        self._group_row_count = self._group_bytes = 0
         label_paths = _list_label_paths(self._schema)
         self._max_group_bytes = max(_GROUP_BYTES, len(label_paths) * _GROUP_BYTES_PER_COLUMN)
         self._file = parquet.ParquetWriter(
@@ -57,9 +57,9 @@ class ParquetWriter(BatchWriter):
     def _write_batch(self, rows: Sequence[Row]) -> None:
         batch = self._builder.build(rows)
         self._group.append(batch)
-        self._group_rows += batch.num_rows
+        self._group_row_count += batch.num_rows
         self._group_bytes += batch.nbytes
-        if self._group_rows >= _GROUP_ROWS or self._group_bytes >= self._max_group_bytes:
+        if self._group_row_count >= _GROUP_ROWS or self._group_bytes >= self._max_group_bytes:
             self._end_group()
 
     def _end_group(self) -> None:
@@ -67,7 +67,7 @@ class ParquetWriter(BatchWriter):
             table = pa.Table.from_batches(self._group, schema=self._schema)
             self._file.write_table(table, row_group_size=table.num_rows)
             self._group = []
-            self._group_rows = self._group_bytes = 0
+            self._group_row_count = self._group_bytes = 0
 
 
 def _build_schema(fields: Sequence[Field]) -> pa.Schema:
@@ -99,7 +99,7 @@ def _build_schema(fields: Sequence[Field]) -> pa.Schema:
 
 
 def _list_label_paths(schema: pa.Schema) -> list[str]:
-    """Return the paths of all label columns; they use dictionaries, because values may repeat."""
+    """Return the paths of all label columns; these use a dictionary, because values may repeat."""
     if "labels" not in schema.names:
         return []
     return list(_iterate_paths("labels", schema.field("labels").type))

@@ -25,7 +25,7 @@ class ParsingWriter(ABC):
         self._is_closed = False
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON. Raises ValueError if `line` is not a JSON object."""
+        """Add one tag set. Raises ValueError if `line` is not a JSON object in UTF-8."""
         self._write_row(parse_row(line))
         self.row_count += 1
 
@@ -67,7 +67,7 @@ class BatchWriter(ParsingWriter):
         self._batch_bytes = 0
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON. Raises ValueError if `line` is not a JSON object."""
+        """Add one tag set. Raises ValueError if `line` is not a JSON object in UTF-8."""
         super().write_json(line)
         self._batch_bytes += len(line)
         if len(self._batch) >= self._max_batch_rows or self._batch_bytes >= _BATCH_BYTES:
@@ -114,11 +114,11 @@ class DocumentWriter(BatchWriter):
         artifact_ids = [get_artifact(row).get("id") for row in rows]
         pages = self._source.iterate_pages(artifact_ids, with_words=self._needs_words(rows))
         groups = groupby(pages, key=itemgetter(0))
-        position, group = next(groups, _NO_PAGES)
+        document_index, group = next(groups, _NO_PAGES)
         for index, row in enumerate(rows):
-            if index == position:
+            if index == document_index:
                 self._write_document(row, (page for _, page in group))
-                position, group = next(groups, _NO_PAGES)
+                document_index, group = next(groups, _NO_PAGES)
             else:
                 self._write_document(row, iter(()))
 

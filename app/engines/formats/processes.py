@@ -25,7 +25,7 @@ from app.engines.formats.model import Field
 _SEND_BYTES = 256 << 10
 _PIPE_BYTES = 1 << 20
 _WAIT_SECONDS = 0.25
-_ERROR_CHARACTERS = 2_000
+_MAX_ERROR_CHARACTERS = 2_000
 
 
 class ProcessWriter:
@@ -75,12 +75,12 @@ class ProcessWriter:
             with suppress(OSError):  # the system may limit pipes to a smaller size
                 fcntl(descriptor, F_SETPIPE_SZ, _PIPE_BYTES)
         end = secrets.token_hex(16)  # Random, so that no row can be equal to this line.
-        self._end = end.encode() + b"\n"
+        self._end_line = end.encode() + b"\n"
         request = {"format": format_id, "fields": fields, "options": options, "end": end}
         self._buffer = bytearray(orjson.dumps(request) + b"\n")
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON, which only the process parses."""
+        """Add one tag set; `line` is its JSON in UTF-8, which only the process parses."""
         self.write_chunk(line, is_last=True)
 
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
@@ -96,7 +96,7 @@ class ProcessWriter:
         """Send the remaining data, and wait until the process has written the file and exited."""
         if not self._stop.alive:
             return
-        self._buffer += self._end
+        self._buffer += self._end_line
         self._send()
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -136,7 +136,7 @@ class ProcessWriter:
         Raises ValueError or RuntimeError if the process failed; the file is then incomplete.
         """
         status = self._process.wait()
-        message = self._errors.read_text("utf-8", "replace")[-_ERROR_CHARACTERS:].strip()
+        message = self._errors.read_text("utf-8", "replace")[-_MAX_ERROR_CHARACTERS:].strip()
         self._stop()
         if status == INVALID_ROW_STATUS:
             raise ValueError(message)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SPANS_KEY = "labels"
 _PART_ROWS = 1_000
 _PART_TOKENS = 200_000
-_ATTRIBUTES = ("ORTH", "ENT_IOB", "ENT_TYPE")
+_TOKEN_ATTRIBUTES = ("ORTH", "ENT_IOB", "ENT_TYPE")
 
 # Languages whose tokenizers need no additional package.
 _LANGUAGES = (
@@ -66,8 +66,8 @@ class SpacyWriter(ParsingWriter):
         doc.set_ents(self._filter_spans(spans))
         doc.user_data.update(_build_user_data(row))
         self._bin.add(doc)
-        self._part_tokens += len(doc)
-        if len(self._bin) >= _PART_ROWS or self._part_tokens >= _PART_TOKENS:
+        self._part_token_count += len(doc)
+        if len(self._bin) >= _PART_ROWS or self._part_token_count >= _PART_TOKENS:
             self._end_part()
             self._start_part()
 
@@ -83,8 +83,8 @@ class SpacyWriter(ParsingWriter):
 
         # Each part has a new vocabulary; a shared vocabulary would keep the words of all texts.
         self._tokenizer: Callable[[str], Doc] = spacy.blank(self._language).tokenizer
-        self._bin = DocBin(attrs=_ATTRIBUTES, store_user_data=True)
-        self._part_tokens = 0
+        self._bin = DocBin(attrs=_TOKEN_ATTRIBUTES, store_user_data=True)
+        self._part_token_count = 0
 
     def _end_part(self) -> None:
         self._part_count += 1

@@ -34,7 +34,7 @@ MAX_ROWS = 1_048_576
 MAX_COLUMNS = 16_384
 _MAX_SHEET_NAME_LENGTH = 31
 _MAIN_SHEET_NAME = "Tag sets"
-_RESERVED_NAMES = ("history",)
+_RESERVED_SHEET_NAMES = ("history",)
 _CREATED_AT = datetime(2000, 1, 1)  # noqa: DTZ001 - a fixed time, written unchanged
 
 _OPTIONS: dict[str, Any] = {
@@ -135,18 +135,18 @@ class _Sheet:
         self._used_names = used_names
         self._date_format = book.add_format({"num_format": "yyyy-mm-dd"})
         self._datetime_format = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        self._start()
+        self._start_sheet()
 
     def write(self, cells: Iterable[values.Cell]) -> None:
         """Add a row of cells, on a new sheet if the current sheet is full."""
         if self._next_row >= MAX_ROWS:
-            self._start()
+            self._start_sheet()
         for column, value in enumerate(cells):
             if value is not None and value != "":
                 self._write_cell(column, value)
         self._next_row += 1
 
-    def _start(self) -> None:
+    def _start_sheet(self) -> None:
         self._sheet = self._book.add_worksheet(_choose_sheet_name(self._name, self._used_names))
         self._sheet.freeze_panes(1, 0)
         self._next_row = 0
@@ -191,7 +191,7 @@ def _choose_sheet_name(name: str, used_names: set[str]) -> str:
     """
     number = 1
     while True:
-        suffix = f" ({number})" if number > 1 or name in _RESERVED_NAMES else ""
+        suffix = f" ({number})" if number > 1 or name in _RESERVED_SHEET_NAMES else ""
         candidate = name[: _MAX_SHEET_NAME_LENGTH - len(suffix)] + suffix
         if candidate.lower() not in used_names:
             used_names.add(candidate.lower())

@@ -19,10 +19,10 @@ from app.engines.imports.records import UNPROCESSABLE, ImportFileError
 
 MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 """The maximum size of an archive's directory, in which a file takes about 100 bytes."""
-MAX_RATIO = 50
+MAX_UNPACKED_RATIO = 50
 BASE_UNPACKED_LIMIT_BYTES = 1024 * 1024 * 1024
-"""The limit on the total size of the unpacked files in bytes. If `MAX_RATIO` times the size of the
-archive is larger, that product is the limit."""
+"""The limit on the total size of the unpacked files in bytes. If MAX_UNPACKED_RATIO times the size
+of the archive is larger, that product is the limit."""
 MAX_PATH_CHARS = 1000
 """The maximum length of a displayed path; longer paths are truncated."""
 _CHUNK_BYTES = 256 * 1024
@@ -113,7 +113,7 @@ class Archive:
 
 
 def _build_entries(infos: list[ZipInfo], archive_size: int) -> Iterator[ArchiveEntry]:
-    unpacked_size, limit = 0, max(BASE_UNPACKED_LIMIT_BYTES, MAX_RATIO * archive_size)
+    unpacked_size, limit = 0, max(BASE_UNPACKED_LIMIT_BYTES, MAX_UNPACKED_RATIO * archive_size)
     for number, info in enumerate(infos, start=1):
         # A file cannot have more bytes than its entry states, because reading stops there.
         unpacked_size += info.file_size
@@ -151,8 +151,8 @@ def _find_error(info: ZipInfo, path: PurePosixPath, archive_size: int) -> tuple[
     if info.flag_bits & _ENCRYPTED_FLAG:
         return "password_protected", "The file is encrypted."
     # zipfile truncates names at NUL.
-    is_drive = path.parts[:1] != () and path.parts[0].endswith(":")
-    is_unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or is_drive
+    has_drive = path.parts[:1] != () and path.parts[0].endswith(":")
+    is_unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or has_drive
     if is_unsafe or "\x00" in info.orig_filename:
         return UNPROCESSABLE, "The path must be relative and must not contain `..`, `\\` or NUL."
     if stat.S_ISLNK(info.external_attr >> 16):

@@ -147,10 +147,10 @@ def find_delimiter_line(head: bytes) -> re.Match[bytes] | None:
 def _read_header(file: BinaryIO) -> _CsvHeader:
     lines = read_lines(file, START.offset)
     line = next(lines, None)
-    delimiter_line = find_delimiter_line(line.data) if line and line.data else None
-    if delimiter_line:
+    delimiter_match = find_delimiter_line(line.data) if line and line.data else None
+    if delimiter_match:
         line = next(lines, None)
-    delimiters = delimiter_line[1].decode() if delimiter_line else DELIMITERS
+    delimiters = delimiter_match[1].decode() if delimiter_match else DELIMITERS
     if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
         raise ImportFileError("The first line must contain the names of the columns.")
     try:

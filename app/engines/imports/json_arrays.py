@@ -96,9 +96,9 @@ class _ArrayScanner:
 
     def _skip_gap(self) -> None:
         while True:
-            gap = _GAP.match(self._text, self._index)
-            assert gap is not None
-            self._read_until(gap.end())
+            match = _GAP.match(self._text, self._index)
+            assert match is not None
+            self._read_until(match.end())
             if self._peek() or not self._read_chunk():
                 return
 

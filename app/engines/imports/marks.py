@@ -27,8 +27,8 @@ class SpanMark(NamedTuple):
     """A labeled span of the text from `start` to `end`.
 
     `label` is the label of the span; `control` is the name of the control that created it. `text`
-    is the span's text if the tool exports it. Offsets count code points or, if more spans of the
-    document then match their `text`, UTF-16 code units.
+    is the span's text if the tool exports it. Offsets count code points or UTF-16 code units,
+    depending on the tool (see `_choose_locator`).
     """
 
     label: str

@@ -45,7 +45,7 @@ def compute_usage_lines(
 ) -> list[Line]:
     """Compute the lines for the quantity above the included quantity, one for each tier reached.
 
-    `quantity` and `included` are in the meter's own unit, for example in bytes. Prices and tier
+    `quantity` and `included` are in the unit of the meter, for example in bytes. Prices and tier
     bounds refer to blocks of `unit_size` such units, for example 10**9 bytes. If there are two or
     more tiers, each description ends with the range of its tier. Raises `InvoiceError` for negative
     values, `unit_size` 0, missing or unordered tiers, or a quantity that exceeds the last tier.

@@ -160,7 +160,7 @@ def _list_remarks(document: Document, translations: Translations) -> list[str]:
 
 
 def _list_footer(document: Document, translations: Translations) -> Iterator[list[str]]:
-    """Yield the footer's columns: the seller's address, its registrations, and its bank account."""
+    """Yield the footer's columns: seller address; tax number, register and email; bank account."""
     seller, labels, payment = document.seller, translations.labels, document.payment
     yield [_prepare_text(seller.name), *_list_address(seller, translations)]
     is_vat = is_vat_number(seller.tax_number, seller.country)

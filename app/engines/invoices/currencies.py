@@ -51,7 +51,7 @@ def round_amount(value: Fraction | Decimal, currency: str) -> Decimal:
 def round_half_up(value: Fraction | Decimal, digits: int) -> Decimal:
     """Round a number half up, away from zero, to exactly `digits` decimal places."""
     if isinstance(value, Decimal):
-        # Fractions would take most of the time needed to close a month. Adding 0 turns -0 into 0.
+        # `Fraction` would take most of the time for billing a month. Adding 0 turns -0 into 0.
         return _ROUNDING.add(value.quantize(_build_unit(digits), context=_ROUNDING), 0)
     scaled = abs(Fraction(value)) * 10**digits
     units = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)

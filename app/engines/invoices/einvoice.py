@@ -17,9 +17,9 @@ from app.engines.invoices.plain_text import clean_text
 from app.engines.invoices.tax_numbers import is_vat_number
 from app.engines.invoices.texts import describe_payment, describe_reason, load_translations
 
-LEVEL = "en16931"
+FACTUR_X_LEVEL = "en16931"
 TYPE_CODES = {"invoice": "380", "credit_note": "381"}
-_SEPA_TRANSFER, _TRANSFER = "58", "30"
+_SEPA_TRANSFER_CODE, _TRANSFER_CODE = "58", "30"
 _REASON_CODES = {
     TaxCategory.REVERSE_CHARGE: "VATEX-EU-AE",
     TaxCategory.EXPORT: "VATEX-EU-G",
@@ -55,7 +55,7 @@ def build_xml(document: Document) -> bytes:
             **_build_account_terms(document),
             **_build_total_terms(document),
         },
-        level=LEVEL,
+        level=FACTUR_X_LEVEL,
         check_xsd=False,
         check_schematron=None,
     )
@@ -88,7 +88,7 @@ def _build_account_terms(document: Document) -> dict[str, str]:
     if payment is None or document.kind == "credit_note":
         return {}
     account = {
-        "BT-81": _SEPA_TRANSFER if document.currency == "EUR" else _TRANSFER,
+        "BT-81": _SEPA_TRANSFER_CODE if document.currency == "EUR" else _TRANSFER_CODE,
         "BT-83": clean_text(document.number or ""),
         "BT-84": payment.iban.replace(" ", "").upper(),
     }

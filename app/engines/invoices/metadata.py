@@ -16,8 +16,8 @@ from pypdf.generic import DictionaryObject, NameObject, NumberObject
 _FX = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _EXTENSION = "http://www.aiim.org/pdfa/ns/extension/"
-_HEAD = b'<?xpacket begin="\xef\xbb\xbf" id="W5M0MpCehiHzreSzNTczkc9d"?>'
-_TAIL = b'<?xpacket end="r"?>'
+_PACKET_START = b'<?xpacket begin="\xef\xbb\xbf" id="W5M0MpCehiHzreSzNTczkc9d"?>'
+_PACKET_END = b'<?xpacket end="r"?>'
 _STARTXREF = b"startxref"
 _NAMESPACES = {"rdf": _RDF, "ext": _EXTENSION, "fx": _FX}
 
@@ -57,7 +57,7 @@ def _insert_properties(packet: bytes) -> bytes:
     bag.append(schema)
     bag.getparent().getparent().addnext(properties)
     content: bytes = etree.tostring(root, encoding="utf-8")
-    return _HEAD + content + _TAIL
+    return _PACKET_START + content + _PACKET_END
 
 
 @functools.cache

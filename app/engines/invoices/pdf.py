@@ -73,6 +73,6 @@ def _load_compiler() -> typst.Compiler:
 
 
 def _release_memory() -> None:
-    """Compile empty documents to evict a large document from the cache, which keeps ten results."""
+    """Evict a large document from typst's cache of ten results by compiling empty documents."""
     for _ in range(_RUNS_TO_CLEAR_CACHE):
         _load_compiler().compile(input=b"", format="pdf")

@@ -29,7 +29,7 @@ from app.engines.invoices.model import (
 from app.engines.invoices.plain_text import clean_text
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-_FOLDER = Path(__file__).parent / "languages"
+_LANGUAGE_FOLDER = Path(__file__).parent / "languages"
 _PERCENT = 100
 
 
@@ -101,7 +101,7 @@ def load_translations(language: Language) -> Translations:
     """Load the translations into a language. Raises `InvoiceError` if the language is unknown."""
     if language not in LANGUAGES:
         raise InvoiceError("language", f"must be one of {', '.join(LANGUAGES)}")
-    content = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
+    content = tomllib.loads((_LANGUAGE_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     return Translations(**{**content, "locale": Locale.parse(content["locale"])})
 
 

@@ -53,14 +53,14 @@ class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
 class TrainingResult(NamedTuple):
     """A trained model as bytes, with its evaluation report.
 
-    `is_better` is true if the model may replace the previous model. It is also true if there is no
+    `is_no_worse` is true if the model is not worse than the previous model, if there is no
     previous model, or if the previous model cannot be loaded.
     """
 
     version: str
     content: bytes
     report: dict[str, Any]
-    is_better: bool
+    is_no_worse: bool
 
 
 def train_in_child(

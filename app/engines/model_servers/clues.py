@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 _DIGIT_RUN = re.compile(r"[0-9]+")
 _YEAR_DIGITS = 4
-_LAST_DIGITS = 4
+_LAST_DIGIT_COUNT = 4
 
 
 class ClueFunctions(NamedTuple):
@@ -77,7 +77,7 @@ def _find_minutes_in_text(text: str) -> set[str]:
 
 
 def _find_last_digits(text: str) -> list[str]:
-    return ["".join(_list_digit_runs(text))[-_LAST_DIGITS:]]
+    return ["".join(_list_digit_runs(text))[-_LAST_DIGIT_COUNT:]]
 
 
 def _find_mailbox(text: str) -> list[str]:
@@ -94,15 +94,15 @@ def _find_host(text: str) -> list[str]:
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 
-_AMOUNT = ClueFunctions(_find_amount, _find_amount_in_text, 4)
-_YEAR = ClueFunctions(_find_years, _find_years_in_text, 6)
+_AMOUNT_FUNCTIONS = ClueFunctions(_find_amount, _find_amount_in_text, 4)
+_YEAR_FUNCTIONS = ClueFunctions(_find_years, _find_years_in_text, 6)
 
 CLUE_FUNCTIONS = {
-    "number": _AMOUNT,
-    "integer": _AMOUNT,
-    "money": _AMOUNT,
-    "date": _YEAR,
-    "datetime": _YEAR,
+    "number": _AMOUNT_FUNCTIONS,
+    "integer": _AMOUNT_FUNCTIONS,
+    "money": _AMOUNT_FUNCTIONS,
+    "date": _YEAR_FUNCTIONS,
+    "datetime": _YEAR_FUNCTIONS,
     "time": ClueFunctions(_find_minute, _find_minutes_in_text, 4),
     "phone": ClueFunctions(_find_last_digits, _find_last_digits, 6),
     "email": ClueFunctions(_find_mailbox, _find_mailbox, 1),

@@ -22,7 +22,7 @@ _MAX_WORD_CHARS = 300
 
 
 class ProcessorTimeBudget:
-    """A limit on the processor time to search for one answer's values. Callers must check it."""
+    """A processor time limit for the search for one answer's values; callers check `is_spent`."""
 
     def __init__(self) -> None:
         self._ends_at = thread_time() + _BUDGET_SECONDS
@@ -49,7 +49,7 @@ class DocumentSearch:
             (word for word in document.words if word.end <= len(self._text)),
             key=lambda word: word.start,
         )
-        self._starts = [word.start for word in self._words]
+        self._word_starts = [word.start for word in self._words]
         self._index = TextIndex(self._text)
         self._budget = budget
 
@@ -143,7 +143,7 @@ class DocumentSearch:
         }
 
     def _list_overlapping_words(self, text_range: TextRange) -> list[SourceWord]:
-        end = first = bisect_left(self._starts, text_range.end)
+        end = first = bisect_left(self._word_starts, text_range.end)
         while first and self._words[first - 1].end > text_range.start:
             first -= 1
         return self._words[first:end]

@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+")
 
 
 class TextRange(NamedTuple):
-    """The start and end offsets of a range in the text of the document."""
+    """A range of offsets in the text of a document; `end` is exclusive."""
 
     start: int
     end: int

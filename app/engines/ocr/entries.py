@@ -91,7 +91,7 @@ def _build_tokens(line: RecognizedLine, scale: float, confidences: list[float]) 
     """
     tokens: list[Token] = []
     for word in split_line(line):
-        x0, y0, x1, y1 = (side * scale for side in word.box)
+        x0, y0, x1, y1 = (coordinate * scale for coordinate in word.box)
         gap = (" " if word.is_spaced else "") if tokens else "\n"
         tokens.append(Token(word.text, x0, y0, x1, y1, y0, y1, len(confidences), gap, None))
         confidences.append(round(word.confidence, 4))

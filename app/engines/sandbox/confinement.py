@@ -34,7 +34,7 @@ Common distributions have no user with this id. On Alpine, it is the group `nogr
 """
 
 # Not /usr as a whole, because some installations keep the service and its documents below /usr.
-_LIBRARIES = {
+_LIBRARY_FOLDERS = {
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
     *("/usr/share", "/usr/local/share"),  # fonts
 }
@@ -46,14 +46,14 @@ _CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWNET = 0x08000000, 0x10000000, 0x4000000
 _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 
 
-def exit_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when the process `parent` exits.
+def exit_with_parent(parent_pid: int) -> None:
+    """Make the kernel kill this process when the process `parent_pid` exits.
 
-    A later change of the user id cancels this request. If `parent` has already exited, this process
-    exits at once.
+    A later change of the user id cancels this request. If the parent has already exited, this
+    process exits at once.
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent exited before the request reached the kernel
+    if os.getppid() != parent_pid:  # the parent exited before the request reached the kernel
         os._exit(1)
 
 
@@ -84,24 +84,24 @@ def create_file_rules() -> int | None:
     OSError if the kernel refuses the rules.
     """
     paths = sysconfig.get_paths()
-    packages = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return landlock.create_rules(sorted(packages | _LIBRARIES))
+    package_folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return landlock.create_rules(sorted(package_folders | _LIBRARY_FOLDERS))
 
 
 def confine_process(
     limits: ProcessLimits,
     *,
-    parent: int,
+    parent_pid: int,
     kept_descriptors: Iterable[int],
     ruleset_descriptor: int | None,
 ) -> None:
-    """Confine this process, which has just been forked from `parent`.
+    """Confine this process, which has just been forked from `parent_pid`.
 
     The `kept_descriptors` stay open. `ruleset_descriptor` is a result of `create_file_rules`.
     Raises OSError if the kernel refuses the rules.
     """
     _drop_root()
-    exit_with_parent(parent)
+    exit_with_parent(parent_pid)
     if ruleset_descriptor is not None:
         landlock.restrict_self(ruleset_descriptor)
     _close_other_descriptors(kept_descriptors)
@@ -114,7 +114,7 @@ def confine_process(
     ):
         resource.setrlimit(limit, (soft, hard))
     threads = 0
-    if limits.threads and seccomp.forbid_new_processes():
+    if limits.may_start_threads and seccomp.forbid_new_processes():
         _, maximum = resource.getrlimit(resource.RLIMIT_NPROC)  # a process cannot raise this limit
         threads = MAX_THREADS if maximum == resource.RLIM_INFINITY else min(MAX_THREADS, maximum)
     resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))

@@ -64,15 +64,15 @@ class ProcessLimits:
     `memory_bytes` limits the address space, which includes about 80 MB of libraries. `cpu_seconds`
     limits the processor time. `wall_seconds` limits how long the caller waits for the process,
     excluding the time that the caller spends between two frames. `frame_bytes` limits the payload
-    of each frame that the process sends. The process may start threads only if `threads` is true
-    and the kernel can forbid new processes without forbidding threads.
+    of each frame that the process sends. The process can start threads only if `may_start_threads`
+    is true and the kernel can forbid new processes without forbidding threads.
     """
 
     memory_bytes: int
     cpu_seconds: int
     wall_seconds: float
     frame_bytes: int
-    threads: bool = False
+    may_start_threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,10 +73,10 @@ class _Server:
     """The fork server and its running processes."""
 
     def __init__(
-        self, control: socket.socket, launcher_reports: int, options: ServerOptions
+        self, control: socket.socket, launcher_reports_fd: int, options: ServerOptions
     ) -> None:
         self._control = control
-        self._launcher_reports = launcher_reports
+        self._launcher_reports_fd = launcher_reports_fd
         self._options = options
         self._ruleset_descriptor = confinement.create_file_rules()
         self._children: dict[int, _Child] = {}  # by the descriptor of the report socket
@@ -93,7 +93,7 @@ class _Server:
         In the second case, the running processes still finish their work. If the other end of the
         control socket is closed, this process exits immediately.
         """
-        os.write(self._launcher_reports, READY)
+        os.write(self._launcher_reports_fd, READY)
         while self._children or not self._is_draining:
             self._update_control_polling()
             events = self._poll.poll(self._compute_milliseconds_to_idle())
@@ -151,11 +151,11 @@ class _Server:
                     os.close(descriptor)
 
     def _fork_process(
-        self, request: dict[str, Any], results: int, reports: int, document: int
+        self, request: dict[str, Any], results_fd: int, reports_fd: int, document_fd: int
     ) -> None:
-        if has_event(reports, select.POLLRDHUP):  # the caller closed its end in the meantime
+        if has_event(reports_fd, select.POLLRDHUP):  # the caller closed its end in the meantime
             return
-        report_socket = socket.socket(fileno=os.dup(reports))
+        report_socket = socket.socket(fileno=os.dup(reports_fd))
         server_pid = os.getpid()
         pid = os.fork()
         if pid == 0:
@@ -163,8 +163,8 @@ class _Server:
                 request,
                 self._options.preload,
                 server_pid=server_pid,
-                results=results,
-                document=document,
+                results_fd=results_fd,
+                document_fd=document_fd,
                 ruleset_descriptor=self._ruleset_descriptor,
             )
         self._children[report_socket.fileno()] = _Child(pid, report_socket)
@@ -200,7 +200,7 @@ class _Server:
     def _request_successor(self) -> None:
         if not self._is_successor_requested:
             self._is_successor_requested = True
-            os.write(self._launcher_reports, SUCCESSOR_REQUESTED)
+            os.write(self._launcher_reports_fd, SUCCESSOR_REQUESTED)
 
 
 def _send_report(reports: socket.socket, data: bytes) -> None:
@@ -218,8 +218,8 @@ def _run_entry(
     preload: Sequence[str],
     *,
     server_pid: int,
-    results: int,
-    document: int,
+    results_fd: int,
+    document_fd: int,
     ruleset_descriptor: int | None,
 ) -> NoReturn:
     """Confine this process, call the entry function of the request, and exit.
@@ -233,13 +233,13 @@ def _run_entry(
             signal.signal(signal_number, signal.SIG_DFL)
         confinement.confine_process(
             ProcessLimits(**request["limits"]),
-            parent=server_pid,
-            kept_descriptors=(results, document),
+            parent_pid=server_pid,
+            kept_descriptors=(results_fd, document_fd),
             ruleset_descriptor=ruleset_descriptor,
         )
         entry = _get_entry(request["entry"], preload)
-        entry(os.fdopen(document, "rb"), request["arguments"], partial(write_frame, results))
-        write_frame(results, DONE)
+        entry(os.fdopen(document_fd, "rb"), request["arguments"], partial(write_frame, results_fd))
+        write_frame(results_fd, DONE)
         status = 0
     finally:
         os._exit(status)  # skips cleanup, which the kernel does faster
@@ -258,20 +258,20 @@ def main() -> None:
     """Run the server; see the module docstring for the command line."""
     # Unblock the signals that the application may have blocked.
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
-    control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
-    launcher, launcher_reports = int(sys.argv[3]), int(sys.argv[4])
+    control_fd, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
+    launcher_pid, launcher_reports_fd = int(sys.argv[3]), int(sys.argv[4])
     os.nice(options.nice)
     for name in options.preload:
         importlib.import_module(name)
     confinement.confine_server()
-    confinement.exit_with_parent(launcher)
+    confinement.exit_with_parent(launcher_pid)
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
-    requests = socket.socket(fileno=os.dup(control))
+    requests = socket.socket(fileno=os.dup(control_fd))
     # A caller with many open files passes a high descriptor. The processes close only descriptors
     # up to the server's limit.
-    os.close(control)
+    os.close(control_fd)
     requests.settimeout(0)  # non-blocking, because a second server may also read from it
-    server = _Server(requests, launcher_reports, options)
+    server = _Server(requests, launcher_reports_fd, options)
     gc.collect()
     gc.freeze()  # garbage collection in a child would copy the memory pages of these objects
     server.serve()

@@ -4,12 +4,12 @@ import orjson
 
 from app.engines.fields import Field, FieldError, check_fields
 from app.engines.fields.constraints import check_constraints
-from app.engines.fields.plain_text import FORBIDDEN
+from app.engines.fields.plain_text import FORBIDDEN_CHARS
 from app.engines.schema_sources.model import SchemaSourceError, WarningCollector
 
 MAX_DEPTH = 64
 MAX_CHARACTERS = 4 * 1024 * 1024
-MAX_NUMBER = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
 
 _CONSTRAINT_NAMES = {
     "min": "The minimum",
@@ -42,7 +42,7 @@ def check_text(content: str) -> None:
     """Raise SchemaSourceError if text is too long, or has a NUL or an unpaired surrogate."""
     if len(content) > MAX_CHARACTERS:
         raise SchemaSourceError("", f"is longer than {MAX_CHARACTERS:,} characters")
-    if FORBIDDEN.search(content):
+    if FORBIDDEN_CHARS.search(content):
         raise SchemaSourceError("", "contains a NUL character or an unpaired surrogate")
 
 
@@ -71,9 +71,9 @@ def _check_value(value: object) -> None:
                 next_level.extend(entry.values())
             elif isinstance(entry, list):
                 next_level.extend(entry)
-            elif isinstance(entry, str) and FORBIDDEN.search(entry):
+            elif isinstance(entry, str) and FORBIDDEN_CHARS.search(entry):
                 raise SchemaSourceError("", "contains a NUL character or an unpaired surrogate")
-            elif isinstance(entry, int) and abs(entry) > MAX_NUMBER:
+            elif isinstance(entry, int) and abs(entry) > MAX_INTEGER:
                 raise SchemaSourceError("", "contains an integer of more than 64 bits")
         if not next_level:
             return
@@ -90,7 +90,7 @@ def select_constraints(
         try:
             check_constraints({**valid_constraints, name: value}, field_type, path)
         except FieldError as error:
-            # An error at the path of the lower limit means that this upper limit is less than it.
+            # An error at another path is about the lower limit: it exceeds the upper limit `name`.
             is_own_error = error.path == f"{path}.{name}"
             reason = error.message if is_own_error else "it is less than the lower limit"
             collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {reason}.")

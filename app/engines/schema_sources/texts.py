@@ -12,7 +12,7 @@ MAX_DOCUMENT_TYPE_CHARS = 100
 
 _MAX_SLUG_CHARS = 4 * MAX_KEY_CHARS  # longer strings are truncated later anyway
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def to_snake_case(text: str, fallback: str) -> str:
@@ -59,7 +59,7 @@ def to_line(text: object, limit: int = MAX_LABEL_CHARS) -> str:
     """
     if not isinstance(text, str):
         return ""
-    line = " ".join(_CONTROL.sub(" ", text).split())
+    line = " ".join(_CONTROL_CHARS.sub(" ", text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

@@ -31,7 +31,7 @@ from app.engines.sources.object_store import (
     check_part_count,
 )
 
-_VERSION = "2021-12-02"
+_API_VERSION = "2021-12-02"
 _PAGE_ITEMS = 1000
 """The maximum number of blobs per page of a listing.
 
@@ -132,7 +132,7 @@ class _Container(ObjectStore):
 
     def _sign(self, url: str) -> tuple[str, dict[str, str]]:
         separator = "" if url.endswith("?") else "&"
-        return f"{url}{separator}{self._get_signature()}", {"x-ms-version": _VERSION}
+        return f"{url}{separator}{self._get_signature()}", {"x-ms-version": _API_VERSION}
 
 
 def _is_folder(blob: Element) -> bool:

@@ -81,12 +81,12 @@ class FtpSource(FolderSource):
         budget = self._build_budget(client, limits.READ_SECONDS)
         with self._run_commands(budget, refusal_means_missing=True):
             size = _get_size(client, target)
-            data = client.start_transfer(f"RETR {target}")
-        chunks = _DocumentChunks(client, data, size, budget)
+            data_connection = client.start_transfer(f"RETR {target}")
+        chunks = _DocumentChunks(client, data_connection, size, budget)
         try:
             yield iter(chunks)
         finally:
-            data.close()
+            data_connection.close()
             # Servers respond differently to an aborted transfer, so the connection is not reused.
             if not chunks.is_complete:
                 self.close()
@@ -182,7 +182,7 @@ def _represent_utf8_as_latin1(text: str) -> str:
 
 def _read_lines(client: FtpClient, command: str) -> Iterator[str]:
     """Yield the lines of a folder listing, except lines that are too long for a valid name."""
-    with client.start_transfer(command) as data, data.makefile("rb") as file:
+    with client.start_transfer(command) as connection, connection.makefile("rb") as file:
         is_continued = False
         while line := file.readline(_MAX_LINE_BYTES):
             is_complete = line.endswith(b"\n") or len(line) < _MAX_LINE_BYTES
@@ -228,7 +228,7 @@ class _DocumentChunks:
     """Iterates over the content of a document. `is_complete` is True after the whole transfer."""
 
     client: FtpClient
-    data: socket.socket
+    data_connection: socket.socket
     size: int | None
     budget: TimeBudget
     is_complete: bool = False
@@ -239,7 +239,7 @@ class _DocumentChunks:
             received_bytes += len(chunk)
             yield chunk
         with _translate_ftp_errors(), self.budget.spend():
-            self.data.close()
+            self.data_connection.close()
             if self.client.getresp()[:3] not in _COMPLETE_CODES:
                 raise ftplib.error_reply
         self.is_complete = True
@@ -248,7 +248,7 @@ class _DocumentChunks:
 
     def _read(self) -> bytes:
         with _translate_ftp_errors(), self.budget.spend():
-            return self.data.recv(limits.CHUNK_BYTES)
+            return self.data_connection.recv(limits.CHUNK_BYTES)
 
 
 @contextmanager

@@ -249,21 +249,21 @@ def _fetch_page(client: ImapClient, start: int) -> list[_ListedMessage]:
     return _fetch_messages(client, f"{start}:{end}", "(UID RFC822.SIZE INTERNALDATE)")
 
 
-def _fetch_messages(client: ImapClient, numbers: str, items: str) -> list[_ListedMessage]:
-    _, data = client.fetch(numbers, items)
+def _fetch_messages(client: ImapClient, sequence_set: str, items: str) -> list[_ListedMessage]:
+    _, data = client.fetch(sequence_set, items)
     messages = (_parse_message(line) for line in data if isinstance(line, bytes))
     return sorted((message for message in messages if message), key=lambda message: message.number)
 
 
 def _parse_message(line: bytes) -> _ListedMessage | None:
-    number, uid, size = _NUMBER.match(line), _UID.search(line), _SIZE.search(line)
-    if number is None or uid is None:
+    number_match, uid_match = _NUMBER.match(line), _UID.search(line)
+    if number_match is None or uid_match is None:
         return None
-    date_match = _INTERNAL_DATE.search(line)
+    size_match, date_match = _SIZE.search(line), _INTERNAL_DATE.search(line)
     return _ListedMessage(
-        int(number[1]),
-        int(uid[1]),
-        int(size[1]) if size else None,
+        int(number_match[1]),
+        int(uid_match[1]),
+        int(size_match[1]) if size_match else None,
         _parse_time(date_match[1]) if date_match else None,
     )
 

@@ -31,6 +31,6 @@ MAX_REDIRECTS = 5
 MAX_SORTED_ITEMS = 10_000
 """The maximum number of folder items that are sorted in memory at a time."""
 MAX_SORTED_FILES = 500
-"""The maximum number of temporary files with MAX_SORTED_ITEMS items to sort a folder on disk."""
+"""The maximum number of temporary files, each with MAX_SORTED_ITEMS items, to sort a folder."""
 MAX_SORTED_BYTES = 1024 * 1024 * 1024
 """The maximum total size of the temporary files to sort a folder on disk."""

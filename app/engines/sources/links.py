@@ -16,7 +16,7 @@ class _LinkCollector:
     """A target for the HTML parser that collects links without building a tree."""
 
     def __init__(self, url: str) -> None:
-        self._base = url
+        self._base_url = url
         self._urls: dict[str, None] = {}
         self._char_count = 0
 
@@ -26,11 +26,11 @@ class _LinkCollector:
         if link is None or len(link) > _MAX_LINK_CHARS or tag not in ("a", "base") or self._is_full:
             return
         try:
-            url = urljoin(self._base, link.strip()).partition("#")[0]
+            url = urljoin(self._base_url, link.strip()).partition("#")[0]
         except ValueError:
             return
         if tag == "base":
-            self._base = url
+            self._base_url = url
         elif url not in self._urls:
             self._urls[url] = None
             self._char_count += len(url)

@@ -166,7 +166,7 @@ class HostType(Generic[OpenerT]):
         name: name of the type, such as `s3`.
         title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
-        secrets: names of the settings that must be stored encrypted and never shown.
+        secret_names: names of the settings that must be stored encrypted and never shown.
         open: opens a source or destination. Takes settings that match the schema, and a network.
             Raises HostError if it cannot be opened.
         find_problem: finds a problem with the settings that the schema cannot describe, without
@@ -176,7 +176,7 @@ class HostType(Generic[OpenerT]):
     name: str
     title: str
     settings_schema: Mapping[str, Any]
-    secrets: frozenset[str]
+    secret_names: frozenset[str]
     open: OpenerT
     find_problem: FindProblem
 

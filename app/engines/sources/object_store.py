@@ -46,7 +46,7 @@ _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
 
 class StoredObject(NamedTuple):
-    """An object in a container, as the store lists it."""
+    """An object in a container, as the store lists it; `size` is in bytes."""
 
     key: bytes
     version: str
@@ -161,7 +161,7 @@ class ObjectStoreSource:
                 yield ListingPosition(None if last_key is None else self._find_path(last_key))
 
     def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
-        """Yield the objects after a name, in one list per page, empty for pages before the name."""
+        """Yield for each page a list of the objects after the name `start`, which may be empty."""
         query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False

@@ -1,6 +1,6 @@
 """Extend paramiko's SFTP client with names in bytes, and with pipelined reads and writes.
 
-paramiko's own listing refuses names that are not UTF-8, its prefetching needs a thread and a
+paramiko's listing refuses names that are not UTF-8, its prefetching needs a thread and a
 buffer as large as the file, and its errors omit the status that the server sent.
 """
 

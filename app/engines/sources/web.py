@@ -68,9 +68,9 @@ class WebSource(FolderSource):
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
         """Open a document to read it in chunks."""
         with self._request(self._find_url(path), is_document=True) as response:
-            # The index page was read, so only this document requires other credentials.
-            has_access = self.site.has_index or self.authorization is None
-            if response.status_code == HTTPStatus.UNAUTHORIZED and has_access:
+            # The index page was read, or there are no credentials: other documents may be readable.
+            may_read_others = self.site.has_index or self.authorization is None
+            if response.status_code == HTTPStatus.UNAUTHORIZED and may_read_others:
                 message = "The host requires other credentials for this document."
                 raise HostError(HostErrorKind.NOT_ALLOWED, message)
             _check_status(response)

@@ -71,9 +71,9 @@ class Site(NamedTuple):
                 yield FolderItem(name, is_folder=bool(separator))
 
     def build_item(self, link: str, path: str) -> FolderItem | None:
-        """Build the item for a link in the page of a folder, or return None for other links.
+        """Build the item for a link in the page of the folder at `path`.
 
-        Other links are links that do not lead to a document or subfolder directly in the folder.
+        Returns None if the link leads to neither a document nor a subfolder directly in the folder.
         """
         folder = f"{self._build_url(path)}/" if path else self.base_url
         try:

@@ -32,7 +32,7 @@ _AUTHENTICATE = Prepared(
     """,
 )
 # If many concurrent requests with one key find the timestamp outdated, only one request writes it.
-_TOUCH = Prepared(
+_UPDATE_LAST_USED_AT = Prepared(
     "touch_key",
     "uuid, uuid",
     """
@@ -49,7 +49,7 @@ _TOUCH = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The state of a key, with its creator and its organization.
+    """The state of an API key, with its creator and its organization.
 
     `has_ended` is true if the key has expired or its organization is closed or erased.
     `last_used_is_outdated` is true if `last_used_at` is null or more than a minute old. `user_id`
@@ -70,7 +70,7 @@ class KeyState:
 
 
 def find_by_prefix(prefix: str) -> KeyState | None:
-    """Return the state of the key with this prefix, or None if there is no such key."""
+    """Return the state of the API key with this prefix, or None if there is no such key."""
     with tenancy.across_organizations(reason="finds the key before its organization is known"):
         row = _AUTHENTICATE.first(prefix)
     if row is None:
@@ -80,9 +80,9 @@ def find_by_prefix(prefix: str) -> KeyState | None:
 
 
 def update_last_used_at(organization_id: UUID, key_id: UUID) -> None:
-    """Update a key's `last_used_at` to the current time, at most once a minute."""
+    """Update an API key's `last_used_at` to the current time, at most once a minute."""
     with tenancy.organization(organization_id):
-        _TOUCH.execute(str(organization_id), str(key_id))
+        _UPDATE_LAST_USED_AT.execute(str(organization_id), str(key_id))
 
 
 def get_page(
@@ -91,7 +91,7 @@ def get_page(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the organization's keys, including expired keys."""
+    """Return a page of the current organization's API keys, including expired keys."""
     is_member = exists().where(
         Membership.organization_id == ApiKey.organization_id,
         Membership.user_id == ApiKey.created_by,
@@ -115,12 +115,12 @@ def get_page(
         .join(User, User.id == ApiKey.created_by)
         .where(*build_period_conditions(ApiKey.created_at, created_after, created_before))
     )
-    sorts = {"created_at": ApiKey.created_at, "name": ApiKey.name}
-    return paginate(statement, page, sorts=sorts, unique=ApiKey.id)
+    sort_columns = {"created_at": ApiKey.created_at, "name": ApiKey.name}
+    return paginate(statement, page, sort_columns=sort_columns, unique=ApiKey.id)
 
 
 def lock(key_id: UUID) -> ApiKey | None:
-    """Lock a key's row until the transaction ends, and return the key, or None if it is unknown."""
+    """Lock an API key until the transaction ends, and return it, or None if it does not exist."""
     statement = select(ApiKey).where(ApiKey.id == key_id).with_for_update()
     return db.session().execute(statement).scalar_one_or_none()
 
@@ -135,7 +135,7 @@ def list_unexpired_by_creator(user_id: UUID) -> list[ApiKey]:
 
 
 def count_unexpired_by_creator(user_id: UUID) -> int:
-    """Count the unexpired keys that a user created in the current organization.
+    """Count the unexpired API keys that a user created in the current organization.
 
     Within `tenancy.across_organizations`, counts the keys in all organizations.
     """
@@ -144,7 +144,7 @@ def count_unexpired_by_creator(user_id: UUID) -> int:
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete all keys that a user created in the current organization, including expired keys.
+    """Delete all API keys that a user created in the current organization, even expired keys.
 
     Within `tenancy.across_organizations`, deletes the keys in all organizations.
     """

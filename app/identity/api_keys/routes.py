@@ -16,7 +16,7 @@ _MANAGE = "api_keys:manage"
 @blueprint.get(
     "/organizations/{org_slug}/api-keys",
     permission=_MANAGE,
-    query=Listing(sorts=("-created_at", "name"), created=True),
+    query=Listing(sort_keys=("-created_at", "name"), has_period=True),
     returns=ApiKey,
 )
 def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
@@ -35,7 +35,7 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
     returns=ApiKeyWithSecret,
     status=201,
     # A leaked key must not be able to create or revoke keys.
-    keys=False,
+    allows_api_keys=False,
 )
 def create_api_key(caller: Caller, body: dict[str, Any]) -> object:
     """Create an API key.
@@ -46,7 +46,9 @@ def create_api_key(caller: Caller, body: dict[str, Any]) -> object:
     return service.create(caller, **body)
 
 
-@blueprint.delete("/organizations/{org_slug}/api-keys/{key_id}", permission=_MANAGE, keys=False)
+@blueprint.delete(
+    "/organizations/{org_slug}/api-keys/{key_id}", permission=_MANAGE, allows_api_keys=False
+)
 def revoke_api_key(caller: Caller, key_id: UUID) -> None:
     """Revoke an API key.
 

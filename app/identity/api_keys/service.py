@@ -21,17 +21,18 @@ from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller
 
 list_unexpired_by_creator = queries.list_unexpired_by_creator
-MARKER = "dl_"
-PREFIX_LENGTH = len(MARKER) + 12
+KEY_MARKER = "dl_"
+PREFIX_LENGTH = len(KEY_MARKER) + 12
 SECRET_LENGTH = 43  # 43 random characters from an alphabet of 62 have 256 bits of entropy
+_RANDOM_LENGTH = 12 + SECRET_LENGTH
 _ALPHABET = string.ascii_letters + string.digits
-_PATTERN = re.compile(rf"{MARKER}[A-Za-z0-9]{{{PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH}}}")
-_DUMMY_KEY = MARKER + "-" * (PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH)
+_KEY_PATTERN = re.compile(rf"{KEY_MARKER}[A-Za-z0-9]{{{_RANDOM_LENGTH}}}")
+_DUMMY_KEY = KEY_MARKER + "-" * _RANDOM_LENGTH
 _DUMMY_HASH = "-" * 64
 
 
 class KeyCreator(NamedTuple):
-    """The user who created a key."""
+    """The user who created an API key."""
 
     id: UUID
     email: str
@@ -40,7 +41,7 @@ class KeyCreator(NamedTuple):
 
 
 class CreatedKey(NamedTuple):
-    """A new key. `key` is the complete key."""
+    """A new API key; `key` is the complete key, which is not stored."""
 
     id: UUID
     name: str
@@ -63,11 +64,11 @@ def create(
     read_only: bool = False,
     expires_at: datetime | None = None,
 ) -> CreatedKey:
-    """Create a key for the organization; only this result contains the complete key.
+    """Create an API key for the caller's organization; only this result contains the complete key.
 
     Raises 400 `validation_error` on `role` if it is owner or above the caller's role, 400 on
-    `expires_at` if it is not in the future, and 403 if the caller has lost the permission or was
-    disabled in the meantime.
+    `expires_at` if it is not in the future, and 403 if the caller no longer has the permission or
+    is disabled.
     """
     creator_role = organizations.lock_role(caller)
     users.check_enabled(caller.user_id)
@@ -78,7 +79,7 @@ def create(
         )
     if expires_at is not None and expires_at <= db.utc_now():
         raise errors.invalid("Must be in the future.", "expires_at")
-    key = MARKER + "".join(secrets.choice(_ALPHABET) for _ in range(12 + SECRET_LENGTH))
+    key = KEY_MARKER + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
     record = ApiKey(
         name=name,
         prefix=key[:PREFIX_LENGTH],
@@ -96,7 +97,7 @@ def create(
 
 
 def revoke(key_id: UUID) -> None:
-    """Revoke a key by deleting it; the next request with the key is refused.
+    """Revoke an API key by deleting it; the next request with the key is refused.
 
     Raises 404 for an unknown id.
     """
@@ -109,13 +110,13 @@ def _hash_key(key: str) -> str:
 
 
 def authenticate_key(key: str) -> Caller:
-    """Verify an API key, and return the caller. Raises 401 `invalid_api_key`.
+    """Verify an API key, and return the caller. Also updates the key's `last_used_at`.
 
-    Implements `Authenticator.authenticate_api_key`. Every invalid key is refused after the same
-    steps: one query, one hash and one comparison. Therefore, the response time does not reveal what
-    is wrong with the key.
+    Implements `Authenticator.authenticate_api_key`. Raises 401 `invalid_api_key`. Every invalid key
+    is refused after the same steps: one query, one hash and one comparison. Therefore, the response
+    time does not reveal what is wrong with the key.
     """
-    if _PATTERN.fullmatch(key) is None:
+    if _KEY_PATTERN.fullmatch(key) is None:
         key = _DUMMY_KEY
     state = queries.find_by_prefix(key[:PREFIX_LENGTH])
     is_correct = hmac.compare_digest(_hash_key(key), state.key_hash if state else _DUMMY_HASH)

@@ -1,6 +1,6 @@
 """Computation of the hashes in audit chains, with HMAC-SHA-256 (RFC 2104).
 
-The keys are never stored in the database.
+The HMAC keys are never stored in the database.
 """
 
 import hmac
@@ -22,7 +22,7 @@ The digest of an existing entry is never this value.
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a chain: the ids and digests of consecutive entries.
+    """A block of an audit chain: the ids and digests of consecutive audit entries.
 
     `number` counts blocks from 1. `position` is the position of the block's first entry in the
     chain, from 0. `digests` are the concatenated SHA-256 digests of the entries.
@@ -37,7 +37,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """The length of a chain and the hash of its last block.
+    """The length of an audit chain, and the hash of its last block.
 
     `mac` is a message authentication code for both, which proves that this service wrote them.
     """
@@ -52,7 +52,7 @@ EMPTY_HEAD = ChainHead(0, 0, INITIAL_HASH, b"")
 
 
 def compute_block_hash(organization_id: UUID, previous_hash: bytes, block: Block) -> bytes:
-    """Return a 32-byte hash over the previous block's hash and the block's position and content.
+    """Return the 32-byte HMAC of the organization id, the previous block's hash and the block.
 
     Different blocks never result in the same hash input: all parts except the last two have fixed
     lengths, and the number of entries determines the lengths of the last two parts.

@@ -12,13 +12,13 @@ MAX_COMMIT_DELAY = timedelta(minutes=5)
 """The longest time for which an entry can stay uncommitted and still be returned."""
 MAX_ENTRIES = 10_000
 """The maximum number of entries that are returned at once."""
-_REASON = "the operator reads any organization's log"
+_TENANCY_REASON = "the operator reads any organization's log"
 
 
 class AuditFollower:
-    """Returns each entry of a log once, even if newer entries are committed before it.
+    """Reads an audit log while it grows, and returns each entry once, even if committed late.
 
-    If the slug is None, the entries about records that belong to no organization are read.
+    If `organization_slug` is None, reads the entries about records that belong to no organization.
     """
 
     def __init__(self, organization_slug: str | None) -> None:
@@ -31,7 +31,7 @@ class AuditFollower:
 
         Raises 404 `not_found` for an unknown slug.
         """
-        with tenancy.across_organizations(reason=_REASON):
+        with tenancy.across_organizations(reason=_TENANCY_REASON):
             if self._slug is not None:
                 chain = errors.require_found(queries.find_chain_by_slug(self._slug))
                 self._chain_id = chain[0]
@@ -45,7 +45,7 @@ class AuditFollower:
 
         Entries that were committed before `start` ran are not returned.
         """
-        with tenancy.across_organizations(reason=_REASON):
+        with tenancy.across_organizations(reason=_TENANCY_REASON):
             known_ids = self._known_times.keys()
             return self._record_known(
                 reading.list_unknown_entries(

@@ -24,7 +24,7 @@ def append_entries(job: Job) -> None:
 
 
 def _append_block(job: Job, organization_id: UUID) -> bool:
-    """Append one block, and return whether more entries may be pending.
+    """Append and commit one block of entries; return whether more entries may be pending.
 
     If the chain's head is not valid, logs an error, appends nothing and returns False.
     """

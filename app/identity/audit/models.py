@@ -57,7 +57,7 @@ class AuditEntry(db.Base):
 
 
 class PendingAuditBatch(db.Base):
-    """The ids of pending entries, which are not in a chain yet.
+    """The ids of audit entries that are pending, which means not in a hash chain yet.
 
     Each row contains the ids of up to a thousand entries that one statement wrote.
     """
@@ -70,7 +70,7 @@ class PendingAuditBatch(db.Base):
 
 
 class AuditBlock(db.Base):
-    """A block of a chain: the ids and digests of fewer than 2,000 consecutive entries."""
+    """A block of an audit chain: the ids and digests of fewer than 2,000 consecutive entries."""
 
     __tablename__ = "audit_blocks"
 
@@ -83,7 +83,7 @@ class AuditBlock(db.Base):
 
 
 class AuditHead(db.Base):
-    """The length and last hash of a chain, signed with a message authentication code (`mac`).
+    """The length and last hash of an audit chain, signed with a message authentication code.
 
     Without the head, somebody could remove the last blocks of the chain unnoticed.
     """
@@ -98,7 +98,10 @@ class AuditHead(db.Base):
 
 
 class AuditRemoval(db.Base):
-    """An entry removed with an account; `forgotten_by` is the id of the `users.forget` entry."""
+    """The id of an audit entry that was removed with an account.
+
+    `forgotten_by` is the id of the `users.forget` entry that records the removal.
+    """
 
     __tablename__ = "audit_forgotten"
 

@@ -100,7 +100,6 @@ _UNCHAINED = text(
 _FIRST_HASH = text(
     "SELECT hash FROM audit_blocks WHERE organization_id = :organization_id AND number = 1"
 )
-# A log starts with the creation of its organization, the start of auditing, or an erasure.
 _VALID_START = text(
     """
     SELECT CASE e.action
@@ -122,7 +121,7 @@ _VALID_START = text(
 
 
 class EntryDigest(NamedTuple):
-    """The time of an entry and the digest of its current content."""
+    """The time of an audit entry, and the digest of its current content."""
 
     at: datetime
     digest: bytes
@@ -166,15 +165,15 @@ def get_head(organization_id: UUID) -> ChainHead:
 
 
 def list_pending_rows(organization_id: UUID) -> list[PendingRow]:
-    """Return a chain's oldest pending rows, up to the row that completes BLOCK_ENTRIES entries."""
+    """Return a chain's oldest pending rows, as many as are needed for BLOCK_ENTRIES entries."""
     values = {"organization_id": organization_id, "max_rows": BLOCK_ENTRIES}
     return [PendingRow(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 
 
 def append_block(
-    organization_id: UUID, block: Block, pending_ids: Sequence[int], mac: bytes
+    organization_id: UUID, block: Block, pending_row_ids: Sequence[int], mac: bytes
 ) -> None:
-    """Append a block, update the chain's head and delete the pending rows.
+    """Append a block, update the chain's head, and delete the rows `pending_row_ids`.
 
     `mac` is the message authentication code of the new head.
     """
@@ -185,14 +184,17 @@ def append_block(
         "entries": list(block.entry_ids),
         "digests": block.digests,
         "hash": block.hash,
-        "pending_ids": list(pending_ids),
+        "pending_ids": list(pending_row_ids),
         "mac": mac,
     }
     db.session().execute(_APPEND, values)
 
 
 def erase_chain(organization_id: UUID, proof: str) -> UUID:
-    """Replace a chain with one new entry that contains `proof` (JSON); return the entry's id."""
+    """Replace a chain with one new entry that contains `proof` (JSON); return the entry's id.
+
+    Turns off the statement timeout until the transaction ends.
+    """
     db.session().flush()
     db.disable_statement_timeout()
     values = {"organization_id": organization_id, "proof": proof}
@@ -205,8 +207,8 @@ def remove_user_entries(user_ids: Sequence[UUID]) -> int:
 
     Returns how many entries were removed. Only entries that belong to no organization are removed,
     such as entries about accounts and sessions. A new entry records how many entries were removed
-    and a hash of their ids, so that the chain can still be verified. Call this function within
-    `tenancy.across_organizations`.
+    and a hash of their ids, so that the chain can still be verified. Turns off the statement
+    timeout until the transaction ends. Call this function within `tenancy.across_organizations`.
     """
     db.session().flush()
     db.disable_statement_timeout()
@@ -229,11 +231,7 @@ def list_invalid_removal_ids(limit: int) -> list[UUID]:
 
 def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[Block]:
     """Yield a chain's blocks in order, up to block `last_number`, or all blocks if it is None."""
-    values = {
-        "organization_id": organization_id,
-        "upto": last_number,
-        "max_rows": _BLOCKS_PER_READ,
-    }
+    values = {"organization_id": organization_id, "upto": last_number, "max_rows": _BLOCKS_PER_READ}
     last_read_number = 0
     while True:
         values["after"] = last_read_number
@@ -256,7 +254,7 @@ def find_position_after_head(organization_id: UUID) -> int | None:
 def list_chains() -> list[tuple[UUID, str | None]]:
     """Return the organization id and slug of every chain that exists or should exist.
 
-    The slug is None if no organization has the id.
+    The chains are sorted by slug. The slug is None if no organization has the id.
     """
     return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
 

@@ -1,4 +1,4 @@
-"""SQL queries that read audit entries, and removal of the query strings of URLs from entries."""
+"""SQL queries that read audit entries, and functions that hide query strings in the entries."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ AUDIT = Source(
     ),
 )
 
-_SETTINGS = "settings"
+_SETTINGS_KEY = "settings"
 _SORTS = {"at": AuditEntry.at}
 _ENTRIES = select(
     AuditEntry.id,
@@ -91,10 +91,16 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of the current organization's entries that match the filters."""
     if not filters:
         return _ALL_ENTRIES.get_page(request)
-    keys = _build_keys(filters)
-    statement = _ENTRIES if keys else _ENTRIES.where(*_build_conditions(filters))
-    total = _build_total(filters)
-    return paginate(statement, request, sorts=_SORTS, unique=AuditEntry.id, total=total, keys=keys)
+    key_queries = _build_key_queries(filters)
+    statement = _ENTRIES if key_queries else _ENTRIES.where(*_build_conditions(filters))
+    return paginate(
+        statement,
+        request,
+        sort_columns=_SORTS,
+        unique=AuditEntry.id,
+        total=_build_total(filters),
+        key_queries=key_queries,
+    )
 
 
 def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
@@ -106,17 +112,17 @@ def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
 
 def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     after, before = get_created_bounds(filters)
-    where = remove_period(filters)
+    other_filters = remove_period(filters)
     rows = select(AuditEntry.id)
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):
         return counters.count(rows.where(*_build_conditions(filters)))
-    rows = rows.where(*_build_conditions(where))
+    rows = rows.where(*_build_conditions(other_filters))
     between = counters.Between("at", AuditEntry.at, after, before, rows)
-    return counters.build_total(AUDIT, where, between=between)
+    return counters.build_total(AUDIT, other_filters, between=between)
 
 
-def _build_keys(filters: Mapping[str, Any]) -> list[KeyQuery]:
+def _build_key_queries(filters: Mapping[str, Any]) -> list[KeyQuery]:
     """Build the `KeyQuery` for a page that is filtered by action, actor kind or target type.
 
     The filters may match few out of many entries. Therefore, the query reads an index range for
@@ -211,14 +217,14 @@ def hide_url_queries(changes: Mapping[str, Any]) -> Mapping[str, Any]:
     A query string may contain a signature, which must not be shown. Entries never change, so the
     query strings are removed when entries are read.
     """
-    if _SETTINGS not in changes:
+    if _SETTINGS_KEY not in changes:
         return changes
-    return {**changes, _SETTINGS: [_remove_queries(value) for value in changes[_SETTINGS]]}
+    return {**changes, _SETTINGS_KEY: [_remove_queries(value) for value in changes[_SETTINGS_KEY]]}
 
 
 def hide_url_queries_in_page(page: Page) -> Page:
     """Return a page of entries without the query strings of URLs in settings."""
-    if not any(_SETTINGS in row.changes for row in page.items):
+    if not any(_SETTINGS_KEY in row.changes for row in page.items):
         return page
     rows = [row._asdict() for row in page.items]
     return replace(page, items=[{**r, "changes": hide_url_queries(r["changes"])} for r in rows])

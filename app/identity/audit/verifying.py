@@ -1,4 +1,4 @@
-"""Verification of a chain: checks every block and every entry in order, and reports the findings.
+"""Verification of an audit chain: checks every block and entry in order, and reports findings.
 
 At most a few thousand entries are in memory at a time.
 """
@@ -23,7 +23,7 @@ from app.identity.audit.chain import (
 from app.identity.audit.models import NO_ORGANIZATION
 
 Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdated", "missing"]
-"""The type of a finding.
+"""The type of a finding in an audit log.
 
 `broken` means that a block, the head or the record of a removal does not fit the chain; `missing`
 means that an organization has no entries at all.

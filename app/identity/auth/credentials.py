@@ -60,11 +60,11 @@ def confirm_reset(*, token: str, password: str, client: Client) -> LoginResponse
     """Set a new password with an emailed token, and return the login response.
 
     The token proves that the user can read the account's email. Therefore, this function deletes
-    the record of failed logins, ends all sessions, invalidates other links and marks the address as
-    verified (see `mark_verified`). Raises 400 `validation_error` if the token is not valid or the
-    new password is rejected, 403 `permission_denied` if the account may not use a password, and 503
-    under overload. The token stays valid if the password is rejected, because the transaction is
-    rolled back.
+    the record of failed logins, ends all sessions, invalidates other links, emails a notice and
+    marks the address as verified (see `mark_verified`). Raises 400 `validation_error` if the token
+    is not valid or the new password is rejected, 403 `permission_denied` if the account may not use
+    a password, and 503 under overload. The token stays valid if the password is rejected, because
+    the transaction is rolled back.
     """
     user, _ = links.consume(token, links.PASSWORD_RESET)
     audit.set_actor("user", user.id, user.email)
@@ -81,8 +81,9 @@ def change_password(
 ) -> LoginResponse:
     """Change the caller's password, and return a login response with a new access token.
 
-    All earlier access tokens become invalid. Raises the errors of `verify_password`, 400
-    `validation_error` on `new_password` if the new password is rejected, and 503 under overload.
+    Ends all earlier sessions, invalidates emailed links, and emails a notice. Raises the errors of
+    `verify_password`, 400 `validation_error` on `new_password` if the new password is rejected, and
+    503 under overload.
     """
     with secrets.hashing_slots.reserve():
         user = verify_password(caller, current_password)
@@ -179,7 +180,7 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
     caller's password, and the errors of `verify_password`.
     """
     address = addresses.parse(email)
-    # Unlike all other operations that verify a password, this one has no rate limit of its own.
+    # Unlike all other operations that verify a password, this one has no separate rate limit.
     with secrets.hashing_slots.reserve_for_user(caller.user_id):
         user = verify_password(caller, password)
     if address == user.email and user.email_verified_at is not None:

@@ -24,7 +24,7 @@ from app.kit.links import WebPage, build_token_link
 LIFETIME = timedelta(hours=1)
 PASSWORD_RESET = "password_reset"  # noqa: S105 - a purpose, not a password
 EMAIL_CONFIRMATION = "email"
-_MIN_INTERVAL = timedelta(seconds=30)
+_MIN_LINK_INTERVAL = timedelta(seconds=30)
 _MAX_RESETS_PER_HOUR = 5
 _PAGES = {PASSWORD_RESET: WebPage.RESET_PASSWORD, EMAIL_CONFIRMATION: WebPage.CONFIRM_EMAIL}
 _TEMPLATES = {PASSWORD_RESET: "reset_password", EMAIL_CONFIRMATION: "confirm_email"}
@@ -79,7 +79,7 @@ def must_wait(user_id: UUID, purpose: str) -> bool:
     """
     created_at = MailedToken.created_at
     statement = select(
-        func.count().filter(created_at > func.now() - _MIN_INTERVAL),
+        func.count().filter(created_at > func.now() - _MIN_LINK_INTERVAL),
         func.count().filter(created_at > func.now() - LIFETIME),
     ).where(*_build_conditions(user_id, purpose))
     recent_count, hour_count = db.session().execute(statement).one()
@@ -91,7 +91,7 @@ def get_next_send_time(user_id: UUID, purpose: str) -> datetime | None:
 
     Otherwise, returns None. Does not consider the limit of reset links per hour.
     """
-    next_time = func.max(MailedToken.created_at) + _MIN_INTERVAL
+    next_time = func.max(MailedToken.created_at) + _MIN_LINK_INTERVAL
     statement = (
         select(next_time).where(*_build_conditions(user_id, purpose)).having(next_time > func.now())
     )
@@ -158,5 +158,5 @@ def invalidate_all(user_id: UUID) -> None:
 
 
 def purge(checkpoint: Checkpoint) -> None:
-    """Delete expired links, one batch per transaction."""
+    """Delete expired tokens, one batch per transaction."""
     purging.purge("mailed_tokens", "expires_at < now()", checkpoint)

@@ -37,7 +37,7 @@ _AUTHENTICATE = Prepared(
     """,
 )
 # If many concurrent requests of one session find the timestamp outdated, only one request writes.
-_TOUCH = Prepared(
+_UPDATE_LAST_SEEN_AT = Prepared(
     "touch_session",
     "uuid",
     """
@@ -93,7 +93,7 @@ def update_last_seen_at(session_id: UUID) -> None:
 
     Writes at most once a minute, so that most read requests write nothing.
     """
-    _TOUCH.execute(str(session_id))
+    _UPDATE_LAST_SEEN_AT.execute(str(session_id))
 
 
 def get_user_name(user_id: UUID) -> str:
@@ -101,7 +101,7 @@ def get_user_name(user_id: UUID) -> str:
     return db.session().execute(select(User.name).where(User.id == user_id)).scalar_one()
 
 
-_ACTIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
+_ACTIVE_CONDITIONS = (Session.revoked_at.is_(None), Session.expires_at > func.now())
 _HAS_CURRENT_VERSION = (
     func.coalesce(Session.token_version, User.token_version) == User.token_version
 )
@@ -115,7 +115,7 @@ def _build_active_conditions(
         if only_organization_id is not None
         else []
     )
-    return [Session.user_id == user_id, *_ACTIVE, *scope]
+    return [Session.user_id == user_id, *_ACTIVE_CONDITIONS, *scope]
 
 
 class ActiveSession(NamedTuple):
@@ -134,12 +134,12 @@ class ActiveSession(NamedTuple):
 
 
 def _select_sessions(
-    user_id: UUID, current_id: UUID | None, only_organization_id: UUID | None
+    user_id: UUID, current_session_id: UUID | None, only_organization_id: UUID | None
 ) -> Select[Any]:
     columns = db.build_columns(
         ActiveSession._fields,
         Session,
-        current=func.coalesce(Session.id == current_id, false()),
+        current=func.coalesce(Session.id == current_session_id, false()),
         created_at=Session.issued_at,
         updated_at=Session.last_seen_at,
     )
@@ -152,7 +152,7 @@ def _select_sessions(
 
 def list_active_sessions(
     user_id: UUID,
-    current_id: UUID | None,
+    current_session_id: UUID | None,
     page: PageRequest,
     *,
     only_organization_id: UUID | None,
@@ -164,12 +164,12 @@ def list_active_sessions(
     If `only_organization_id` is not None, the page contains only sessions that are limited to that
     organization.
     """
-    sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
-    statement = _select_sessions(user_id, current_id, only_organization_id)
+    sort_columns = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
+    statement = _select_sessions(user_id, current_session_id, only_organization_id)
     statement = statement.where(
         *build_period_conditions(Session.issued_at, created_after, created_before)
     )
-    return paginate(statement, page, sorts=sorts, unique=Session.id)
+    return paginate(statement, page, sort_columns=sort_columns, unique=Session.id)
 
 
 def list_all_active_sessions(user_id: UUID) -> list[ActiveSession]:

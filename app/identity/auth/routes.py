@@ -11,7 +11,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("auth", description="Sessions and credentials.", records="sessions")
+blueprint = Blueprint("auth", description="Sessions and credentials.", record_type="sessions")
 
 
 def read_client() -> Client:
@@ -63,7 +63,7 @@ def logout(caller: Caller) -> None:
     service.logout(caller)
 
 
-@blueprint.get("/auth/session", access="user", keys=True, returns=schemas.SessionInfo)
+@blueprint.get("/auth/session", access="user", allows_api_keys=True, returns=schemas.SessionInfo)
 def get_session(caller: Caller) -> object:
     """Get the current session.
 
@@ -75,7 +75,7 @@ def get_session(caller: Caller) -> object:
 @blueprint.get(
     "/auth/sessions",
     access="user",
-    query=Listing(sorts=("-issued_at", "last_seen_at"), created=True),
+    query=Listing(sort_keys=("-issued_at", "last_seen_at"), has_period=True),
     returns=schemas.ActiveSession,
 )
 def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:

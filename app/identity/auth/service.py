@@ -196,8 +196,8 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
     """Verify an access token and its session, and return the caller.
 
     Implements `Authenticator.authenticate_token`. `slug` names the organization of the request, or
-    is None. Raises 401 for an invalid token or session, and 403 if the user cannot access the
-    organization.
+    is None. Also updates the session's `last_seen_at`. Raises 401 for an invalid token or session,
+    and 403 if the user cannot access the organization.
     """
     claims = tokens.verify(token)
     state = queries.find_session(claims.session_id, slug)
@@ -234,7 +234,7 @@ def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) 
     """Return a page of the caller's active sessions, filtered by when they were issued.
 
     A caller whose session is limited to one organization sees only sessions limited to that
-    organization, because its identity provider must not learn where else the user is signed in.
+    organization: the organization's identity provider must not learn of the user's other sessions.
     """
     return queries.list_active_sessions(
         caller.user_id,

@@ -73,7 +73,7 @@ def create_user(
 
 
 def list_users(*, slug: str | None = None, disabled: bool | None = None) -> Iterator[UserSummary]:
-    """Yield all accounts, or only the members of one organization.
+    """Yield all accounts, or only the members of one organization, sorted by email address.
 
     `slug` selects the organization. If `disabled` is not None, yields only disabled accounts (True)
     or only enabled accounts (False). Raises 404 for an unknown slug.
@@ -101,7 +101,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> DisabledAccount:
     with tenancy.across_organizations(
         reason="finds the organizations that would be left without an owner"
     ):
-        sole_owner_of = queries.list_solely_owned_slugs(user.id)
+        solely_owned_slugs = queries.list_solely_owned_slugs(user.id)
     user_queries.update_account(user, disabled_at=db.utc_now())
     with tenancy.across_organizations(
         reason="releases the user's work in each of their organizations"
@@ -116,7 +116,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> DisabledAccount:
     return {
         **_render_user(user),
         "revoked": revoked_count,
-        "sole_owner_of": sole_owner_of,
+        "sole_owner_of": solely_owned_slugs,
         "api_keys": key_count,
     }
 

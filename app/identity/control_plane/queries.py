@@ -59,7 +59,7 @@ class UserSummary(NamedTuple):
 def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
     """Return the organization with this slug, or None if there is no such organization.
 
-    `lock` locks the organization's row until the transaction ends.
+    If `lock` is true, locks the organization's row until the transaction ends.
     """
     statement = select(Organization).where(Organization.slug == slug)
     if lock:
@@ -68,7 +68,7 @@ def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
 
 
 def list_enabled_owners(organization_id: UUID) -> list[User]:
-    """Return those owners of an organization whose accounts are not disabled."""
+    """Return those owners of an organization whose accounts are not disabled, sorted by user id."""
     statement = (
         select(User)
         .join(Membership, Membership.user_id == User.id)
@@ -101,7 +101,7 @@ def list_organizations(*, status: str | None, plan: str | None) -> Iterator[Orga
 
 
 def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[UserSummary]:
-    """Yield all accounts, or only the members of one organization, sorted by email address."""
+    """Yield accounts, sorted by email address. Arguments that are not None are filters."""
     statement = select(
         *db.build_columns(
             UserSummary._fields,
@@ -182,6 +182,6 @@ def emit_member_disabled(user_id: UUID) -> None:
     events.emit_for_organizations(
         emitted_events.MEMBER_DISABLED,
         emitted_events.MemberDisabledPayload(user_id=user_id),
-        organizations=_ORGANIZATIONS_OF_USER,
+        organizations_sql=_ORGANIZATIONS_OF_USER,
         user_id=user_id,
     )

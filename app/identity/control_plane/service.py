@@ -96,7 +96,7 @@ def close(slug: str) -> OrganizationDetails:
 def reopen(slug: str) -> OrganizationDetails:
     """Reopen an organization within its grace period, and return it.
 
-    Its members, keys and records are unchanged. Raises 404, and 409 if the organization is not
+    Its members, API keys and records are unchanged. Raises 404, and 409 if the organization is not
     closed or if its erasure has begun.
     """
     organization = errors.require_found(queries.find_by_slug(slug, lock=True))
@@ -266,7 +266,7 @@ def _email_instructions(organization: Organization, owner: User) -> None:
 
 @contextmanager
 def _prefix_error_field(parent: str) -> Iterator[None]:
-    """Prefix the field name of an error raised in the block with the name of its parent field."""
+    """Add the prefix `parent` to the field name of an API error that the block raises."""
     try:
         yield
     except errors.ApiError as error:

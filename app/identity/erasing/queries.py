@@ -21,8 +21,8 @@ PostgreSQL looks for records of each deleted account in every table that refers 
 tables without an index on the reference. In a large database, that can take a second for each
 account.
 """
-_FIRST_TABLES = ("jobs", "outbox_events")
-_AUDIT_PREFIX = "audit_"
+_TABLES_ERASED_FIRST = ("jobs", "outbox_events")
+_AUDIT_TABLE_PREFIX = "audit_"
 _MEMBERSHIP_TABLE = "memberships"
 _DELETE_MEMBERSHIPS = text(
     """
@@ -40,7 +40,7 @@ _ADD_TO_ERASURE = text(
     """
 )
 
-_RECORD_FILES = text(
+_RECORD_FILE_TOTALS = text(
     """
     UPDATE organizations
     SET erasure = erasure || jsonb_build_object('files', :files, 'bytes', CAST(:bytes AS bigint))
@@ -80,9 +80,9 @@ def list_tables() -> list[Table]:
         and not table.info.get("derived")
         and not table.info.get("kept")
         and table.name != _MEMBERSHIP_TABLE
-        and not table.name.startswith(_AUDIT_PREFIX)
+        and not table.name.startswith(_AUDIT_TABLE_PREFIX)
     }
-    return [tables.pop(name) for name in _FIRST_TABLES] + list(tables.values())
+    return [tables.pop(name) for name in _TABLES_ERASED_FIRST] + list(tables.values())
 
 
 def erase_batch(table: Table, organization_id: UUID) -> int:
@@ -99,7 +99,7 @@ def erase_batch(table: Table, organization_id: UUID) -> int:
 
 
 def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
-    """Build conditions that match rows that no row of the same table references.
+    """Build conditions for the rows of a table to which no row of the same table refers.
 
     The rows of a tree, such as teams, are deleted from the leaves up.
     """
@@ -172,11 +172,11 @@ def add_to_erasure_counter(organization_id: UUID, *path: str, count: int) -> Non
 def record_file_totals(organization_id: UUID, file_count: int, total_bytes: int) -> None:
     """Record the number and total size of the organization's files, unless already recorded."""
     values = {"organization_id": organization_id, "files": file_count, "bytes": total_bytes}
-    db.session().execute(_RECORD_FILES, values)
+    db.session().execute(_RECORD_FILE_TOTALS, values)
 
 
 def list_nonempty_tables(organization_id: UUID) -> list[str]:
-    """Return the names of the tables to erase that still contain an organization's rows."""
+    """Return the names of the tables in which rows of an organization still have to be erased."""
     all_tables = [*list_tables(), db.Base.metadata.tables[_MEMBERSHIP_TABLE]]
     return [
         table.name

@@ -20,8 +20,8 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 MAX_BILLING_WAIT = timedelta(days=90)
-"""The maximum time after the closing for which an organization waits for its last invoice."""
-_REASON = "erases accounts that no longer belong to an organization"
+"""The maximum time, from the closing, for which an erasure waits for the last invoice."""
+_TENANCY_REASON = "erases accounts that no longer belong to an organization"
 
 
 def list_due_ids() -> list[UUID]:
@@ -82,7 +82,7 @@ def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
     closed_at = organization_queries.lock(organization_id, for_erasure=True).closed_at
     assert closed_at is not None
     while user_ids := queries.erase_memberships(organization_id):
-        with tenancy.across_organizations(reason=_REASON):
+        with tenancy.across_organizations(reason=_TENANCY_REASON):
             erased_count = queries.erase_users(user_ids, closed_at=closed_at)
             audit_queries.remove_user_entries(user_ids)
         queries.add_to_erasure_counter(organization_id, "rows", "memberships", count=len(user_ids))
@@ -102,7 +102,7 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()
     if "files" not in erasure:
         total = storage.measure(folder)
-        queries.record_file_totals(organization_id, total.files, total.bytes)
+        queries.record_file_totals(organization_id, total.file_count, total.byte_count)
         checkpoint()
     for _ in storage.clear(folder):
         checkpoint()
@@ -114,7 +114,7 @@ def _finish_erasure(organization_id: UUID) -> None:
         return
     with tenancy.organization(organization_id):
         tables = queries.list_nonempty_tables(organization_id)
-    file_count = container.current().storage.measure(f"organizations/{organization_id}").files
+    file_count = container.current().storage.measure(f"organizations/{organization_id}").file_count
     if tables or file_count:
         added_items = ", ".join(tables) or f"{file_count} files"
         raise Retry(f"rows or files were added during the erasure: {added_items}")

@@ -15,7 +15,7 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds
 
-_PENDING = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
+_PENDING_CONDITIONS = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
 _STATUS = case(
     (Invitation.accepted_at.is_not(None), "accepted"),
     (Invitation.revoked_at.is_not(None), "revoked"),
@@ -23,9 +23,9 @@ _STATUS = case(
     else_="open",
 )
 # These conditions use the partial indexes; a condition on `_STATUS` could use no index.
-_CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
-    "open": (*_PENDING, Invitation.expires_at > func.now()),
-    "expired": (*_PENDING, Invitation.expires_at <= func.now()),
+_STATUS_CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
+    "open": (*_PENDING_CONDITIONS, Invitation.expires_at > func.now()),
+    "expired": (*_PENDING_CONDITIONS, Invitation.expires_at <= func.now()),
     "accepted": (Invitation.accepted_at.is_not(None),),
     "revoked": (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_not(None)),
 }
@@ -61,8 +61,8 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     `filters` must contain `status`, and may contain `created_after` and `created_before`.
     """
     period = build_period_conditions(Invitation.created_at, *get_created_bounds(filters))
-    statement = _INVITATIONS.where(*_CONDITIONS[filters["status"]], *period)
-    return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
+    statement = _INVITATIONS.where(*_STATUS_CONDITIONS[filters["status"]], *period)
+    return paginate(statement, request, sort_columns=_SORTS, unique=Invitation.id)
 
 
 def get(invitation_id: UUID) -> InvitationDetails | None:
@@ -79,7 +79,7 @@ def upsert(values: dict[str, Any]) -> UUID:
     insertion = insert(Invitation).values(**values)
     statement = insertion.on_conflict_do_update(
         index_elements=[Invitation.organization_id, Invitation.email_key],
-        index_where=and_(*_PENDING),
+        index_where=and_(*_PENDING_CONDITIONS),
         set_={name: insertion.excluded[name] for name in values},
     ).returning(Invitation.id)
     return db.session().execute(statement).scalar_one()
@@ -96,10 +96,10 @@ class EndedInvitation(NamedTuple):
 def _end_pending_invitations(
     column: Literal["accepted_at", "revoked_at"], *conditions: ColumnElement[bool]
 ) -> list[EndedInvitation]:
-    """Accept or revoke the pending invitations that meet the conditions, and return them."""
+    """Accept or revoke matching pending invitations by setting `column` to now; return them."""
     statement = (
         update(Invitation)
-        .where(*conditions, *_PENDING)
+        .where(*conditions, *_PENDING_CONDITIONS)
         .values({column: func.now(), "updated_at": func.now()})
         .returning(Invitation.id, Invitation.role, Invitation.team_ids)
     )
@@ -107,7 +107,7 @@ def _end_pending_invitations(
 
 
 def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
-    """Revoke the pending invitations with one of `roles` that a user sent.
+    """Revoke the pending invitations that a user sent and whose role is in `roles`.
 
     Applies to the current organization. Within `tenancy.across_organizations`, applies to all
     organizations.
@@ -178,7 +178,7 @@ def find_open_address(token_hash: str) -> str | None:
         .join(Organization, Organization.id == Invitation.organization_id)
         .where(
             Invitation.token_hash == token_hash,
-            *_CONDITIONS["open"],
+            *_STATUS_CONDITIONS["open"],
             Organization.status.not_in(CLOSED_STATUSES),
         )
     )
@@ -190,7 +190,7 @@ def lock_open_invitation(token_hash: str) -> bool:
 
     A concurrent request waits for the lock, and then finds the invitation accepted.
     """
-    conditions = (Invitation.token_hash == token_hash, *_CONDITIONS["open"])
+    conditions = (Invitation.token_hash == token_hash, *_STATUS_CONDITIONS["open"])
     statement = select(Invitation.id).where(*conditions).with_for_update()
     return db.session().execute(statement).first() is not None
 

@@ -20,10 +20,10 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("invitations", tag="organizations")
-public = Blueprint("invitation-tokens", tag="auth", records="invitations")
+token_blueprint = Blueprint("invitation-tokens", tag="auth", record_type="invitations")
 
 
-@public.get(
+@token_blueprint.get(
     "/auth/invitations/{invitation_token}",
     access="public",
     returns=InvitationPreview,
@@ -38,7 +38,7 @@ def get_invitation(invitation_token: str) -> object:
     return accepting.get_preview(invitation_token)
 
 
-@public.post(
+@token_blueprint.post(
     "/auth/invitations/{invitation_token}/accept",
     access="public",
     limit="accept_invitation",
@@ -65,7 +65,7 @@ def accept_invitation(invitation_token: str, body: dict[str, Any]) -> object:
 @blueprint.get(
     "/organizations/{org_slug}/invitations",
     permission="invitations:manage",
-    query=Listing(sorts=("-created_at", "email"), filters=InvitationFilters, created=True),
+    query=Listing(sort_keys=("-created_at", "email"), filters=InvitationFilters, has_period=True),
     returns=Invitation,
 )
 def list_invitations(caller: Caller, query: dict[str, Any]) -> Page:
@@ -83,7 +83,7 @@ def list_invitations(caller: Caller, query: dict[str, Any]) -> Page:
     returns=Invitation,
     status=201,
     # A leaked key must not be able to invite anybody.
-    keys=False,
+    allows_api_keys=False,
 )
 def create_invitation(caller: Caller, body: dict[str, Any]) -> queries.InvitationDetails:
     """Create an invitation.
@@ -99,7 +99,7 @@ def create_invitation(caller: Caller, body: dict[str, Any]) -> queries.Invitatio
 @blueprint.delete(
     "/organizations/{org_slug}/invitations/{invitation_id}",
     permission="invitations:manage",
-    keys=False,
+    allows_api_keys=False,
 )
 def revoke_invitation(caller: Caller, invitation_id: UUID) -> None:
     """Revoke an invitation.

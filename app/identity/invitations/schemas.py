@@ -15,8 +15,8 @@ from app.kit.api.fields import (
 )
 from app.kit.permissions import Role
 
-STATUSES = ("open", "expired", "accepted", "revoked")
-MAX_TEAMS = 100
+INVITATION_STATUSES = ("open", "expired", "accepted", "revoked")
+MAX_TEAMS_PER_INVITATION = 100
 
 
 class Inviter(UserSummary):
@@ -30,7 +30,7 @@ class Invitation(Response):
     email = Str()
     role = Str(validate=OneOf(Role.__members__))
     team_ids = List(Uuid())
-    status = Str(validate=OneOf(STATUSES))
+    status = Str(validate=OneOf(INVITATION_STATUSES))
     expires_at = UtcDateTime()
     invited_by = Nested(Inviter, allow_none=True)
     created_at = UtcDateTime()
@@ -40,7 +40,7 @@ class Invitation(Response):
 class InvitationFilters(Schema):
     """Query parameters that filter a list of invitations."""
 
-    status = Str(validate=OneOf(STATUSES), load_default="open")
+    status = Str(validate=OneOf(INVITATION_STATUSES), load_default="open")
 
 
 class CreateInvitation(Schema):
@@ -48,7 +48,7 @@ class CreateInvitation(Schema):
 
     email = Str(required=True, max_length=320)
     role = Str(required=True, validate=OneOf(Role.__members__))
-    team_ids = List(Uuid(), max_items=MAX_TEAMS)
+    team_ids = List(Uuid(), max_items=MAX_TEAMS_PER_INVITATION)
 
 
 class InvitingOrganization(Response):

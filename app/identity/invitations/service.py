@@ -108,8 +108,8 @@ def _send_email(
     if account is not None and account.email == invitation.email:
         locale, time_zone = account.locale, account.time_zone
     language = emails.templates.find("invitation", locale).language
-    mailbox = _fingerprint_mailbox(invitation.email)
-    schedule = _schedule_email(mailbox)
+    mailbox_hash = _fingerprint_mailbox(invitation.email)
+    schedule = _schedule_email(mailbox_hash)
     email = Email(
         name="invitation",
         to=invitation.email,
@@ -125,11 +125,11 @@ def _send_email(
         },
         recipient={
             "token_hash": hash_token(token),
-            "mailbox": mailbox,
+            "mailbox": mailbox_hash,
             "uncounted_limits": schedule.uncounted_positions,
         },
     )
-    unique_key = _build_email_key(mailbox) if schedule.is_reserved else None
+    unique_key = _build_email_key(mailbox_hash) if schedule.is_reserved else None
     emails.enqueue_delayed(email, delay=schedule.delay, unique_key=unique_key)
 
 
@@ -171,16 +171,16 @@ class _Schedule(NamedTuple):
     is_reserved: bool = True
 
 
-def _schedule_email(mailbox: str) -> _Schedule:
+def _schedule_email(mailbox_hash: str) -> _Schedule:
     """Count an email toward its limits, and return when it may be sent.
 
     If an earlier email to the mailbox is queued, the new email replaces it and is not counted.
     The caller has locked the mailbox's invitation, so there is no concurrent call for the mailbox.
     """
-    replaced_email = emails.cancel_queued(_build_email_key(mailbox))
+    replaced_email = emails.cancel_queued(_build_email_key(mailbox_hash))
     if replaced_email is not None:
         return _Schedule(replaced_email.delay, replaced_email.recipient["uncounted_limits"])
-    waits = [_count_for_mailbox(limit, mailbox) for limit in ADDRESS_LIMITS]
+    waits = [_count_for_mailbox(limit, mailbox_hash) for limit in ADDRESS_LIMITS]
     uncounted_positions = [position for position, wait in enumerate(waits) if wait]
     delay = _reserve_day(max(waits))
     if delay is None:
@@ -204,9 +204,9 @@ def _reserve_day(delay: int) -> int | None:
     return None
 
 
-def _count_for_mailbox(limit: RateLimitItem, mailbox: str) -> int:
+def _count_for_mailbox(limit: RateLimitItem, mailbox_hash: str) -> int:
     """Count an email toward a limit, and return the seconds that it must wait, or 0."""
-    return ratelimit.count_action(limit, "invited_address", mailbox)
+    return ratelimit.count_action(limit, "invited_address", mailbox_hash)
 
 
 def _fingerprint_mailbox(email: str) -> str:
@@ -218,8 +218,8 @@ def _fingerprint_mailbox(email: str) -> str:
     return container.keyring().fingerprint("invited", identity)
 
 
-def _build_email_key(mailbox: str) -> str:
-    return f"invitation/{mailbox}"
+def _build_email_key(mailbox_hash: str) -> str:
+    return f"invitation/{mailbox_hash}"
 
 
 def hash_token(token: str) -> str:

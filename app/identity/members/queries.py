@@ -34,10 +34,7 @@ from app.kit.tenancy import build_join
 MEMBERS = Source(
     "members",
     ("role", "joined"),
-    (
-        Cube("members", ("role",)),
-        *build_cubes("members.joined", ("role",), "joined", MONTH, DAY),
-    ),
+    (Cube("members", ("role",)), *build_cubes("members.joined", ("role",), "joined", MONTH, DAY)),
 )
 
 _TEAM_ARRAY = (
@@ -89,28 +86,31 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     statement = _MEMBERS.where(*conditions)
     if "q" not in filters and "team_id" not in filters:
         total = _build_total(filters)
-        return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
+        return paginate(
+            statement, request, sort_columns=_SORTS, unique=Membership.user_id, total=total
+        )
     # The count query joins `users` only if the filter needs it.
     count_query = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
     if text is not None:
         contains_text = or_(
-            User.name.icontains(text, autoescape=True),
-            User.email.icontains(text, autoescape=True),
+            User.name.icontains(text, autoescape=True), User.email.icontains(text, autoescape=True)
         )
         statement = statement.where(contains_text)
         count_query = count_query.join(User, User.id == Membership.user_id).where(contains_text)
-    return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count_query)
+    return paginate(
+        statement, request, sort_columns=_SORTS, unique=Membership.user_id, counted_rows=count_query
+    )
 
 
 def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
-    where = {"role": filters["role"]} if "role" in filters else {}
+    facets = {"role": filters["role"]} if "role" in filters else {}
     after, before = get_created_bounds(filters)
     rows = select(Membership.user_id).where(
-        Membership.organization_id == tenancy.current_organization_id(), *_build_conditions(where)
+        Membership.organization_id == tenancy.current_organization_id(), *_build_conditions(facets)
     )
     between = counters.Between("joined", Membership.created_at, after, before, rows)
-    return counters.build_total(MEMBERS, where, between=between)
+    return counters.build_total(MEMBERS, facets, between=between)
 
 
 def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
@@ -149,7 +149,7 @@ def get(user_id: UUID) -> MemberDetails | None:
 
 
 def lock_and_check_disabled(user_id: UUID) -> bool:
-    """Lock an account until the transaction ends, and return whether it is disabled."""
+    """Lock an account in share mode until the transaction ends; return whether it is disabled."""
     statement = select(User.disabled_at).where(User.id == user_id)
     return db.session().execute(statement.with_for_update(read=True)).scalar_one() is not None
 
@@ -164,9 +164,7 @@ def lock_and_count_other_owners(user_id: UUID) -> int:
         select(User.id)
         .join(Membership, Membership.user_id == User.id)
         .where(
-            Membership.role == "owner",
-            Membership.user_id != user_id,
-            User.disabled_at.is_(None),
+            Membership.role == "owner", Membership.user_id != user_id, User.disabled_at.is_(None)
         )
         .order_by(User.id)
         .with_for_update(read=True, of=User)

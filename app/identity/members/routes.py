@@ -16,7 +16,7 @@ blueprint = Blueprint("members", tag="organizations")
 @blueprint.get(
     "/organizations/{org_slug}/members",
     permission="members:read",
-    query=Listing(sorts=("name", "joined_at"), filters=MemberFilters),
+    query=Listing(sort_keys=("name", "joined_at"), filters=MemberFilters),
     returns=Member,
 )
 def list_members(caller: Caller, query: dict[str, Any]) -> Page:
@@ -34,7 +34,7 @@ def list_members(caller: Caller, query: dict[str, Any]) -> Page:
     returns=Member,
     revision="optional",
     # A leaked key must not be able to give somebody a higher role.
-    keys=False,
+    allows_api_keys=False,
 )
 def update_member(
     caller: Caller, user_id: UUID, body: dict[str, Any], revision: int | None
@@ -66,7 +66,7 @@ def remove_member(caller: Caller, user_id: UUID, revision: int | None) -> None:
     body=TransferOwnership,
     returns=Member,
     revision="optional",
-    keys=False,
+    allows_api_keys=False,
 )
 def transfer_ownership(caller: Caller, body: dict[str, Any], revision: int | None) -> MemberDetails:
     """Transfer ownership.

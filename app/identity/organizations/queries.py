@@ -112,8 +112,7 @@ def get_page_for_api_key(
     The page is empty if the organization is closed or does not match the filters.
     """
     statement = _select_details(literal(role)).where(
-        Organization.id == organization_id,
-        Organization.status.not_in(CLOSED_STATUSES),
+        Organization.id == organization_id, Organization.status.not_in(CLOSED_STATUSES)
     )
     return _paginate(statement, page, period)
 
@@ -124,7 +123,7 @@ def _paginate(
     statement = statement.where(
         *build_period_conditions(Organization.created_at, *get_created_bounds(period))
     )
-    result = paginate(statement, page, sorts=_SORTS, unique=Organization.id)
+    result = paginate(statement, page, sort_columns=_SORTS, unique=Organization.id)
     return replace(result, items=list(map(OrganizationDetails._make, result.items)))
 
 
@@ -172,7 +171,7 @@ def lock(organization_id: UUID, *, for_erasure: bool = False) -> Organization:
 
 
 def lock_settings(organization_id: UUID) -> dict[str, Any]:
-    """Lock an organization until the transaction ends, and return its settings."""
+    """Lock an organization in share mode until the transaction ends, and return its settings."""
     statement = select(Organization.settings).where(Organization.id == organization_id)
     settings: dict[str, Any] = db.session().scalars(statement.with_for_update(read=True)).one()
     return settings
@@ -212,7 +211,7 @@ def get_role(user_id: UUID) -> str | None:
 
 
 def lock_role(user_id: UUID) -> str | None:
-    """Lock a user's membership until the transaction ends, and return the current role.
+    """Lock a user's membership in share mode until the transaction ends; return the current role.
 
     Returns None if the user is not a member of the current organization.
     """
@@ -226,9 +225,7 @@ def record_removed_member(user_id: UUID) -> None:
     Does nothing if the removal is already recorded.
     """
     statement = insert(RemovedMember).values(
-        organization_id=tenancy.current_organization_id(),
-        user_id=user_id,
-        removed_at=db.utc_now(),
+        organization_id=tenancy.current_organization_id(), user_id=user_id, removed_at=db.utc_now()
     )
     db.session().execute(statement.on_conflict_do_nothing())
 

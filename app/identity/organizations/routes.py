@@ -20,8 +20,8 @@ blueprint = Blueprint("organizations", description="Organizations, which are the
 @blueprint.get(
     "/organizations",
     access="user",
-    keys=True,
-    query=Listing(sorts=("name", "created_at"), created=True),
+    allows_api_keys=True,
+    query=Listing(sort_keys=("name", "created_at"), has_period=True),
     returns=Organization,
 )
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:

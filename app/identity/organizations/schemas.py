@@ -30,7 +30,7 @@ class OrganizationSummary(Response):
 
 
 class AiProvider(Response):
-    """The AI provider that reads documents to suggest values."""
+    """The AI provider that creates the predictions for documents."""
 
     kind = Str(validate=OneOf(PROVIDERS))
     base_url = Str(allow_none=True)

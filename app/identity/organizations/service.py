@@ -18,7 +18,7 @@ from app.kit.principal import Caller
 allows_self_review = organization_settings.allows_self_review
 get_claim_minutes = organization_settings.get_claim_minutes
 get_draft_hours = organization_settings.get_draft_hours
-_MAX_ATTEMPTS = 8
+_MAX_SLUG_ATTEMPTS = 8
 DEFAULT_TIME_ZONE: str = organization_settings.DEFAULTS["time_zone"]
 """The time zone of organizations that have not set a time zone."""
 MIN_GRACE_PERIOD = timedelta(hours=1)
@@ -74,7 +74,7 @@ def render(organization: Organization, *, role: Role) -> OrganizationDetails:
 
 
 def _render_settings(details: OrganizationDetails) -> OrganizationDetails:
-    """Return the details with all settings in the API's format, and without the provider's key."""
+    """Return the details with all settings in the API's format, without the AI provider's key."""
     settings = organization_settings.render(details.settings, details.ai_provider_key)
     return details._replace(settings=settings, ai_provider_key=None)
 
@@ -168,7 +168,7 @@ def _insert_with_generated_slug(name: str, values: dict[str, Any]) -> Organizati
     organization = queries.insert_organization(slug, values) if slug else None
     attempts = 0
     while organization is None:
-        assert attempts < _MAX_ATTEMPTS, "no attempt found a free slug among 700 million suffixes"
+        assert attempts < _MAX_SLUG_ATTEMPTS, "found no free slug among 700 million suffixes"
         attempts += 1
         organization = queries.insert_organization(slugs.build_slug_with_suffix(name), values)
     return organization
@@ -181,7 +181,7 @@ def update(
     name: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> OrganizationDetails:
-    """Update the name and the settings; omitted settings keep their values.
+    """Update the name and settings of the caller's organization; omitted settings do not change.
 
     Emits `organization.self_review_disallowed` if self-review is no longer allowed. Raises 409
     `stale_precondition`, and 400 `validation_error` on an invalid setting.
@@ -229,17 +229,18 @@ def close_locked_organization(record: Organization) -> None:
     record.closed_at = db.utc_now()
     grace_period = timedelta(days=container.settings().erase_after_days)
     record.erase_after = record.closed_at + max(grace_period, MIN_GRACE_PERIOD)
-    payload: emitted_events.ClosedPayload = {
-        "organization_id": record.id,
-        "erase_after": record.erase_after,
-    }
+    payload = emitted_events.ClosedPayload(
+        organization_id=record.id, erase_after=record.erase_after
+    )
     events.emit(emitted_events.CLOSED, payload)
 
 
 def reopen_locked_organization(record: Organization) -> None:
     """Reopen a locked organization, which must be the current organization.
 
-    Emits `organization.reopened`. Raises 409 if it is not closed or its erasure has begun.
+    The time since the closing is not billed. An organization that was suspended when it was closed
+    is suspended again. Emits `organization.reopened`. Raises 409 if the organization is not closed
+    or its erasure has begun.
     """
     state = record.status if record.erasure is None else "erased"
     if state != "closed" or record.closed_at is None:
@@ -273,7 +274,7 @@ def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None
 
 
 def lock_role(caller: Caller) -> Role:
-    """Lock the caller's membership until the transaction ends, and return the caller's role.
+    """Lock the caller's membership in share mode until the transaction ends; return the role.
 
     If the role has changed since the caller was authenticated, returns the lower of the two roles.
     For an API key, returns the key's role and locks nothing. Raises 403 `permission_denied` if the
@@ -289,9 +290,10 @@ def lock_role(caller: Caller) -> Role:
 
 
 def lock_self_review(caller: Caller) -> bool:
-    """Return whether the organization allows self-review, and lock the setting if it does.
+    """Return whether the organization allows self-review; if it does, lock the organization.
 
-    Call this function before locking members. The lock is held until the transaction ends.
+    The lock is in share mode and is held until the transaction ends, so that self-review stays
+    allowed. Call this function before locking members.
     """
     return allows_self_review(caller.org.settings) and allows_self_review(
         queries.lock_settings(caller.org.id)

@@ -23,7 +23,7 @@ def check_account_change(caller: Caller) -> None:
     """Raise 403 if the caller's session is limited and the account has other memberships.
 
     All of the user's organizations share the account. The identity provider that authenticated the
-    limited session is trusted only within its own organization.
+    limited session is trusted only within the organization of the session.
     """
     if caller.only_organization_id is None:
         return

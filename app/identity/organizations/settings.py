@@ -27,7 +27,7 @@ _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hou
 
 
 def render(stored_settings: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
-    """Render all settings in the API's format, with defaults, but without the provider's key.
+    """Render all settings in the API's format, with defaults, but without the AI provider's key.
 
     `ai_provider.api_key_set` is true if the organization has a key.
     """
@@ -42,7 +42,7 @@ def render(stored_settings: Mapping[str, Any], provider_key: str | None) -> dict
 def merge(
     stored_settings: Mapping[str, Any], provider_key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """Merge `changes` into the settings; return the settings and the encrypted key to store.
+    """Merge `changes` into the settings; return the settings and encrypted provider key to store.
 
     `changes` contains settings in the API's format, including `ai_provider.api_key`. Settings that
     are not in `changes` keep their values. Call `check_provider_address` first: this function does

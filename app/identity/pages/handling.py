@@ -20,7 +20,7 @@ from app.kit.api import requests
 from app.kit.errors import ApiError
 
 _MAX_FORM_BYTES = 16 * 1024
-_ALLOWED_SITES = {"same-origin", "none"}
+_ALLOWED_FETCH_SITES = {"same-origin", "none"}
 _BAD_REQUEST = 400
 _PHRASES_FOR_NEW_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"}
 
@@ -91,7 +91,7 @@ def _check_site() -> None:
     This is a second line of defense, because a forged request also needs the token.
     """
     site = request.headers.get("Sec-Fetch-Site")
-    if site is not None and site not in _ALLOWED_SITES:
+    if site is not None and site not in _ALLOWED_FETCH_SITES:
         raise ApiError(
             "permission_denied",
             "The form was sent by another site.",
@@ -119,7 +119,7 @@ def _perform_action(page: FormPage, form: Form, context: Context) -> None:
         ratelimit.check(page.limit, lambda: "")
     audit.begin(
         page.operation,
-        records=page.records,
+        record_type=page.record_type,
         request_id=g.request_id,
         ip_address=request.remote_addr,
     )

@@ -8,7 +8,7 @@ from babel.dates import format_timedelta
 
 from app.kit.errors import ApiError
 
-_MINUTE = 60
+_MINUTE_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Problem:
     message: str | None = None
 
 
-_BY_REASON = {
+_PROBLEM_BY_REASON = {
     "too_short": Problem("password_short", "password"),
     "too_long": Problem("password_long", "password"),
     "common": Problem("password_common", "password"),
@@ -37,12 +37,12 @@ _BY_REASON = {
     "busy": Problem("busy"),
     "database": Problem("unavailable"),
 }
-_BY_STATE = {
+_PROBLEM_BY_STATE = {
     "accepted": Problem("invitation_accepted"),
     "revoked": Problem("invitation_revoked"),
     "expired": Problem("invitation_expired"),
 }
-_BY_CODE = {
+_PROBLEM_BY_CODE = {
     "not_found": Problem("link_invalid"),
     "plan_limit_reached": Problem("members_full"),
     "invalid_credentials": Problem("password_wrong", "password"),
@@ -50,7 +50,7 @@ _BY_CODE = {
     "unsupported_media_type": Problem("form"),
     "service_unavailable": Problem("unavailable"),
 }
-_BY_FIELD = {
+_PROBLEM_BY_FIELD = {
     ("validation_error", "token"): Problem("link_invalid"),
     ("unprocessable", "name"): Problem("name_invalid", "name"),
     ("conflict", "email"): Problem("email_taken"),
@@ -68,10 +68,10 @@ def find_problem(error: ApiError, language: str) -> Problem:
     if details.get("single_sign_on"):
         return Problem("single_sign_on")
     problem = (
-        _BY_REASON.get(str(details.get("reason")))
-        or _BY_STATE.get(str(details.get("state")))
-        or _BY_FIELD.get((error.code, error.field or ""))
-        or _BY_CODE.get(error.code)
+        _PROBLEM_BY_REASON.get(str(details.get("reason")))
+        or _PROBLEM_BY_STATE.get(str(details.get("state")))
+        or _PROBLEM_BY_FIELD.get((error.code, error.field or ""))
+        or _PROBLEM_BY_CODE.get(error.code)
     )
     if problem is None and error.code == "unprocessable":
         problem = Problem("form")
@@ -83,8 +83,8 @@ def format_wait(seconds: int, language: str) -> str:
 
     A time of more than one minute is rounded up to whole minutes.
     """
-    if seconds > _MINUTE:
-        seconds = -(-seconds // _MINUTE) * _MINUTE
+    if seconds > _MINUTE_SECONDS:
+        seconds = -(-seconds // _MINUTE_SECONDS) * _MINUTE_SECONDS
     locale = Locale.parse(language, sep="-")
     wait = timedelta(seconds=seconds)
     return format_timedelta(wait, add_direction=True, locale=locale)

@@ -18,7 +18,7 @@ from app.kit.workbench import build_page_head
 
 _FOLDER = Path(__file__).parent
 PHRASES = Phrases(_FOLDER / "words")
-_TEMPLATE = _FOLDER / "page.html"
+_TEMPLATE_PATH = _FOLDER / "page.html"
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -81,16 +81,16 @@ def render(
 ) -> Response:
     """Render a page as a response, with headers that protect the token in the page's URL.
 
-    In a browser that runs scripts, the response to GET starts the workbench, which shows its own
-    page at the same URL and calls the API. The response to POST and the unsubscribe page never
-    start the workbench.
+    In a browser that runs scripts, the response to GET starts the workbench (the web application),
+    which shows another page at the same URL and calls the API. The response to POST and the
+    unsubscribe page never start the workbench.
     """
     settings = container.settings()
     starts_workbench = (
         request.method in _READ_METHODS and request.path not in _PATHS_WITHOUT_WORKBENCH
     )
     workbench = build_page_head() if starts_workbench else None
-    html = load_html_template(_TEMPLATE).render(
+    html = load_html_template(_TEMPLATE_PATH).render(
         view=view,
         # Behind a proxy, all paths of this service may have a common prefix.
         base=urlsplit(settings.public_url).path,

@@ -11,12 +11,7 @@ from app.identity.pages import handling, opening
 from app.identity.pages.token_pages import FORM_PAGES, UNSUBSCRIBE
 from app.kit.links import WebPage
 
-blueprint = Blueprint(
-    "pages",
-    __name__,
-    static_folder="static",
-    static_url_path="/pages/static",
-)
+blueprint = Blueprint("pages", __name__, static_folder="static", static_url_path="/pages/static")
 
 
 for _page in (*FORM_PAGES, UNSUBSCRIBE):

@@ -67,7 +67,7 @@ class FormPage:
     """A page with one form.
 
     `name` is the name of the page's table in the language files, and `page` is the page's path.
-    `operation`, `records` and `limit` are the same as in the corresponding API operation.
+    `operation`, `record_type` and `limit` are the same as in the corresponding API operation.
     `read(token, language)` returns the values that the page shows, and does not consume the token.
     `form` is the schema of the submitted form, and `inputs` builds the visible fields. `check`
     returns the problems with a submitted form, before the rate limit counts the request. `perform`
@@ -82,7 +82,7 @@ class FormPage:
     operation: str
     read: Callable[[str, str], Context]
     perform: Callable[[Form, Context], object]
-    records: str = "sessions"
+    record_type: str = "sessions"
     limit: str | None = None
     form: type[Schema] = TokenForm
     check: Callable[[Form, Context], list[Problem]] = lambda _form, _context: []
@@ -231,7 +231,7 @@ ACCEPT_INVITATION = FormPage(
     name="accept_invitation",
     page=WebPage.ACCEPT_INVITATION,
     operation="accept_invitation",
-    records="invitations",
+    record_type="invitations",
     limit="accept_invitation",
     read=_read_invitation,
     perform=_accept_invitation,
@@ -279,7 +279,7 @@ UNSUBSCRIBE = FormPage(
     name="unsubscribe",
     page=WebPage.UNSUBSCRIBE,
     operation="update_notification_preferences",
-    records="users",
+    record_type="users",
     read=_read_unsubscription,
     perform=lambda form, _context: unsubscribing.unsubscribe(form["token"]),
     form=UnsubscribeForm,

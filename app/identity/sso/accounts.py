@@ -65,7 +65,7 @@ def lock_linked_identity(identity: ExternalIdentity) -> Identity | None:
 
 
 def unlink_identities(user_id: UUID, *, kept_id: UUID | None = None) -> None:
-    """Delete a user's identities in all organizations, except `kept_id` if it is not None."""
+    """Delete a user's identities in all organizations, except the identity `kept_id`, if given."""
     # Write pending changes now: they belong to the current organization, which is unset below.
     db.session().flush()
     with tenancy.across_organizations(reason="accounts belong to no organization"):
@@ -166,7 +166,7 @@ def claim_confirmation_email(organization: Organization, user: User) -> bool:
 
 def send_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
     """Email the account's holder a link that confirms the sign-in."""
-    page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
+    page_url = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
     EMAILS.enqueue(
         "confirm",
         to=user.email,
@@ -174,7 +174,7 @@ def send_confirmation(organization: Organization, user: User, flow: Flow, code: 
         values={
             "organization": organization.name,
             "name": user.name,
-            "link": links.build_return_url(flow, code=code) or page,
+            "link": links.build_return_url(flow, code=code) or page_url,
             "token": code,
         },
         organization_id=organization.id,

@@ -24,7 +24,7 @@ from app.identity.sso.models import Domain
 from app.kit import db, errors, tenancy
 
 RECORD_NAME = "_labeling-challenge"
-VALUE_PREFIX = "labeling-domain="
+RECORD_VALUE_PREFIX = "labeling-domain="
 QUERY_TIMEOUT = 3.0
 """The timeout in seconds for one DNS query, including all name servers and retries."""
 REQUEST_TIMEOUT = 5.0
@@ -65,6 +65,7 @@ class ProofResult(Enum):
 
 
 GRACE_PERIOD = timedelta(days=3)
+"""The time for which a domain stays verified while its DNS record is missing."""
 _MAX_DOMAIN_LENGTH = 253
 _PROBLEMS = {
     ProofResult.ABSENT: "The DNS record was not found.",
@@ -81,7 +82,7 @@ Tests replace it to use their own DNS server.
 
 
 def get_domains_by_token(rows: Iterable[Domain]) -> dict[str, str]:
-    """Return the domains by token; a domain that was removed and added again has a new token."""
+    """Return the domain names by token; a domain removed and added again has a new token."""
     return {row.token: row.domain for row in rows}
 
 
@@ -116,7 +117,8 @@ def _check_domain(domain: str, token: str, deadline: float) -> ProofResult:
         return ProofResult.ABSENT
     except (dns.exception.DNSException, OSError, ValueError):
         return ProofResult.UNKNOWN
-    return ProofResult.FOUND if f"{VALUE_PREFIX}{token}".encode() in values else ProofResult.ABSENT
+    is_found = f"{RECORD_VALUE_PREFIX}{token}".encode() in values
+    return ProofResult.FOUND if is_found else ProofResult.ABSENT
 
 
 def parse(domain: str, field: str) -> str:
@@ -176,7 +178,8 @@ def _record_result(row: Domain, result: ProofResult) -> bool:
 def mark_verified(row: Domain) -> bool:
     """Mark a domain as verified, unless another open organization has verified it.
 
-    Returns whether the domain was marked.
+    If a closed organization has verified the domain, that verification ends. Returns whether the
+    domain was marked.
     """
     with tenancy.across_organizations(reason="only one organization can have verified a domain"):
         queries.release_domain_of_closed_organization(row.domain)
@@ -203,5 +206,5 @@ def _handle_missing_record(row: Domain) -> None:
 
 def describe(row: Domain) -> DomainDetails:
     """Return a domain's fields for the API response, with the DNS record that proves ownership."""
-    record = DnsRecord(f"{RECORD_NAME}.{row.domain}", VALUE_PREFIX + row.token)
+    record = DnsRecord(f"{RECORD_NAME}.{row.domain}", RECORD_VALUE_PREFIX + row.token)
     return DomainDetails(row.domain, row.verified_at, row.problem, record)

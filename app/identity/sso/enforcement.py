@@ -35,7 +35,8 @@ def find_account_error(user: User) -> ApiError | None:
     """Return an error if single sign-on is enforced for the account's email domain, or None.
 
     Also returns None for owners of the organization that enforces single sign-on: owners can still
-    sign in with a password, in case single sign-on fails.
+    sign in with a password, in case single sign-on fails. Locks the user's membership in that
+    organization until the transaction ends.
     """
     organization = _find_enforcing_organization(user.email)
     if organization is None:
@@ -52,10 +53,10 @@ def _find_enforcing_organization(email: str) -> Organization | None:
 
 
 def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:
-    """End the sessions of users who signed in with a password that is now disabled.
+    """End all sessions of users who signed in with a password that is now disabled.
 
     `domains` contains the verified domains whose users are checked, such as newly verified domains.
-    Does nothing unless single sign-on is enabled and enforced.
+    The owners are exempt. Does nothing unless single sign-on is enabled and enforced.
     """
     verified_domains = list(domains)
     if not (configuration.enforced and configuration.enabled and verified_domains):

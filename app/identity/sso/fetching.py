@@ -9,7 +9,7 @@ from app.kit import container, outbound_slots
 
 TIMEOUT_SECONDS = 5.0
 """The timeout in seconds for one request, including the response."""
-MAX_BYTES = 256 * 1024
+MAX_RESPONSE_BYTES = 256 * 1024
 
 
 class UnusableResponse(Exception):  # noqa: N818 - names what the response is
@@ -35,7 +35,7 @@ def fetch(
             headers={"Accept": "application/json", **(headers or {})},
             body=body,
             deadline=TIMEOUT_SECONDS,
-            max_response_bytes=MAX_BYTES,
+            max_response_bytes=MAX_RESPONSE_BYTES,
         )
     if outcome.error is not None:
         raise UnusableResponse(outcome.error)
@@ -43,7 +43,7 @@ def fetch(
         status = outcome.status_code or 0
         error_type = RequestRejected if status // 100 == 4 else UnusableResponse  # noqa: PLR2004
         raise error_type(f"the response has the status {status}")
-    if len(outcome.body) >= MAX_BYTES:
+    if len(outcome.body) >= MAX_RESPONSE_BYTES:
         raise UnusableResponse("the response is too large")
     return outcome.body
 

@@ -1,6 +1,6 @@
 """Flows, which are sign-ins in progress, and the one-time codes that end a successful flow.
 
-Each flow has its own secrets. Only the browser or application that began the flow can finish it,
+Each flow has separate secrets. Only the browser or application that began the flow can finish it,
 and only once. The application exchanges the code for the login response.
 """
 
@@ -20,11 +20,11 @@ from app.identity.sso.providers import NewFlow
 from app.kit import container, db, errors, tenancy
 
 SingleUseT = TypeVar("SingleUseT", Flow, Code)
-LIFETIME = timedelta(minutes=10)
+FLOW_LIFETIME = timedelta(minutes=10)
 CODE_LIFETIME = timedelta(minutes=1)
 CONFIRMATION_LIFETIME = timedelta(hours=1)
 _ENCODED_32_BYTES = re.compile(r"[A-Za-z0-9_-]{43}")  # base64url without padding
-_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+_CODE_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 def get_browser_secret(cookie: str | None) -> str:
@@ -35,14 +35,14 @@ def get_browser_secret(cookie: str | None) -> str:
 def fingerprint(purpose: str, secret: str | None) -> str:
     """Return a keyed hash of a secret, which the database stores instead of the secret.
 
-    Without a secret, returns a hash that matches no stored hash.
+    The hash depends on `purpose`, such as `state`. Without a secret, it matches no stored hash.
     """
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 
 def matches_challenge(verifier: str | None, challenge: str) -> bool:
     """Return whether a code verifier matches an S256 challenge (RFC 7636, section 4.6)."""
-    if verifier is None or not _VERIFIER.fullmatch(verifier):
+    if verifier is None or not _CODE_VERIFIER.fullmatch(verifier):
         return False
     return hmac.compare_digest(create_s256_code_challenge(verifier), challenge)
 
@@ -80,7 +80,7 @@ def begin(
         challenge=challenge,
         redirect_uri=redirect_uri,
         next=next_,
-        expires_at=db.utc_now() + LIFETIME,
+        expires_at=db.utc_now() + FLOW_LIFETIME,
     )
     db.session().add(flow)
     db.session().flush()
@@ -133,11 +133,7 @@ def decrypt_code_verifier(flow: Flow) -> str:
 
 
 def issue_code(
-    flow: Flow,
-    user_id: UUID,
-    *,
-    ownership_id: UUID | None,
-    pending: dict[str, Any] | None = None,
+    flow: Flow, user_id: UUID, *, ownership_id: UUID | None, pending: dict[str, Any] | None = None
 ) -> str:
     """Issue and return a one-time code for the browser or application that began `flow`.
 

@@ -17,7 +17,7 @@ from app.identity.sso.providers import ExternalIdentity
 
 LEEWAY_SECONDS = 60
 """The tolerated difference in seconds between the clocks of the provider and this service."""
-_MAX_AGE_SECONDS = 600
+_MAX_TOKEN_AGE_SECONDS = 600
 _MAX_SUBJECT_LENGTH = 255
 _MAX_TEXT_LENGTH = 300
 
@@ -34,7 +34,8 @@ def verify(
 ) -> dict[str, Any]:
     """Verify that the provider issued an ID token for this sign-in, and return the claims.
 
-    Raises `InvalidToken`, and `fetching.UnusableResponse` if the provider's keys are not available.
+    Commits the current transaction (see `keys.get_signing_keys`). Raises `InvalidToken`, and
+    `fetching.UnusableResponse` if the provider's keys are not available.
     """
     if not isinstance(token, str):
         raise InvalidToken("the provider returned no ID token")
@@ -91,7 +92,7 @@ def _check_claims(
         raise InvalidToken(f"the ID token is not for this sign-in: {failure}") from None
     # The token must have been issued for this sign-in. An older token belongs to another sign-in,
     # even if it has not expired.
-    if decoded.claims["iat"] < now - _MAX_AGE_SECONDS:
+    if decoded.claims["iat"] < now - _MAX_TOKEN_AGE_SECONDS:
         raise InvalidToken("the ID token was issued too long ago")
     subject = decoded.claims["sub"]
     if not isinstance(subject, str) or not 0 < len(subject) <= _MAX_SUBJECT_LENGTH:
@@ -125,7 +126,7 @@ def _parse_email_verified(claim: object) -> bool | None:
 
 
 def _read_groups(configuration: Configuration, claims: dict[str, Any]) -> tuple[str, ...] | None:
-    """Return the groups; None if the claims only contain a reference (Core 1.0, section 5.6.2)."""
+    """Return the person's groups, or None if the claims only refer to them (Core 1.0, 5.6.2)."""
     name = configuration.settings["groups_claim"]
     references = claims.get("_claim_names")
     if name not in claims and isinstance(references, dict) and name in references:

@@ -1,4 +1,4 @@
-"""Jobs that check providers and DNS records, end former owners' sessions, and delete old rows."""
+"""Jobs that check providers and domains, end former owners' sessions and delete expired rows."""
 
 from app.identity.organizations.emitted_events import MEMBER_REMOVED, MEMBER_ROLE_CHANGED
 from app.identity.sso import domains, enforcement, keys, queries
@@ -14,17 +14,20 @@ log = get_logger(__name__)
 
 @handler("sso.upkeep", queue="maintenance", every=3600)
 def run_upkeep(job: Job) -> None:
-    """Delete expired rows, and enqueue a check for each open organization with a configuration."""
+    """Delete expired flows, codes and assertions, and enqueue checks of organizations.
+
+    A check is enqueued for each open organization with a single sign-on configuration.
+    """
     with tenancy.across_organizations(reason="checks every organization's provider"):
         queries.delete_expired(job.checkpoint)
-        for organization_id in queries.list_organization_ids():
+        for organization_id in queries.list_configured_organization_ids():
             key = f"sso.look:{organization_id}"
             jobs.enqueue("sso.look", {}, organization_id=organization_id, unique_key=key)
 
 
 @handler("sso.look", queue="third_party", max_attempts=1)
 def check_organization(job: Job) -> None:
-    """Check one organization's DNS records and its provider's metadata."""
+    """Check an organization's DNS records and its provider's metadata, and store the results."""
     _check_domains(job)
     _check_provider(job)
 

@@ -38,7 +38,7 @@ _RSA_BITS = range(2048, 16_385)
 
 
 def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
-    """Parse a provider's JWK set (RFC 7517), and return a set with only the usable signing keys.
+    """Parse a provider's JWK set (RFC 7517); return a JWK set with only the usable signing keys.
 
     Fields that are not needed are dropped. Raises `UnusableResponse` if there is no usable key.
     """

@@ -5,20 +5,20 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from app.identity.sso.models import Flow
 from app.kit import container, errors
 
-PREFIX = "/api/v1"
+API_PREFIX = "/api/v1"
 OIDC_CALLBACK = "/auth/sso/oidc/callback"
 
 
 def build_api_url(path: str) -> str:
     """Build the public URL for a path of this API."""
-    return f"{container.settings().public_url}{PREFIX}{path}"
+    return f"{container.settings().public_url}{API_PREFIX}{path}"
 
 
 def build_oidc_redirect_uri(slug: str) -> str:
     """Build the URL to which an organization's OpenID Connect provider redirects browsers.
 
-    Each organization has its own URL, so that a response of one provider cannot complete a sign-in
-    with another provider (RFC 9700, section 4.4.2.2).
+    The URL is different for each organization, so that a response of one provider cannot complete a
+    sign-in with another provider (RFC 9700, section 4.4.2.2).
     """
     return f"{build_api_url(OIDC_CALLBACK)}?org={slug}"
 

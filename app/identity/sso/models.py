@@ -154,10 +154,7 @@ class Code(TenantModel, SingleUseMixin, db.Base):
     """
 
     __tablename__ = "sso_codes"
-    __table_args__ = (
-        UniqueConstraint("code_hash"),
-        Index("ix_sso_codes_expires_at", "expires_at"),
-    )
+    __table_args__ = (UniqueConstraint("code_hash"), Index("ix_sso_codes_expires_at", "expires_at"))
 
     code_hash: Mapped[str]
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))

@@ -29,7 +29,7 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-_WELL_KNOWN = "/.well-known/openid-configuration"
+_DISCOVERY_PATH = "/.well-known/openid-configuration"
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 
 
@@ -41,7 +41,7 @@ def check(settings: Mapping[str, Any]) -> ProviderCheck:
     issuer = settings["issuer"]
     try:
         _check_issuer(issuer)
-        document = fetch_object("GET", issuer.rstrip("/") + _WELL_KNOWN)
+        document = fetch_object("GET", issuer.rstrip("/") + _DISCOVERY_PATH)
         provider_data = _parse_discovery(issuer, document)
         key_set = keys.parse_key_set(fetch_object("GET", provider_data["jwks_uri"]))
     except (UnusableResponse, EgressRefused) as failure:
@@ -69,7 +69,7 @@ def build_authorization_url(configuration: Configuration, slug: str, new_flow: N
 
 
 def describe(configuration: Configuration, slug: str) -> dict[str, Any]:
-    """Return the settings, and the redirect URI to register with the provider."""
+    """Return a configuration's settings, and the redirect URI to register with the provider."""
     return {
         **configuration.settings,
         "has_client_secret": configuration.client_secret is not None,

@@ -23,7 +23,7 @@ from app.identity.users.models import User
 from app.kit import db, purging
 from app.kit.db import Checkpoint
 
-_AVAILABLE = (
+_SELECT_AVAILABLE = (
     select(Organization, Configuration)
     .join(Configuration, Configuration.organization_id == Organization.id)
     .where(Configuration.enabled, Organization.status.in_(("active", "suspended")))
@@ -33,8 +33,8 @@ _AVAILABLE = (
 def get_configuration(*, lock: bool = False) -> Configuration | None:
     """Return the current organization's configuration, or None if there is no configuration.
 
-    Always reads the values from the database, even if the configuration is already loaded. `lock`
-    locks the row until the transaction ends.
+    Always reads the values from the database, even if the configuration is already loaded. If
+    `lock` is true, locks the row until the transaction ends.
     """
     statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
@@ -64,10 +64,10 @@ def get_available_configuration(
 ) -> tuple[Organization, Configuration] | None:
     """Return an organization and its configuration, or None if single sign-on is not available.
 
-    Single sign-on is available if it is enabled and the organization is active or suspended. `lock`
-    locks the configuration until the transaction ends.
+    Single sign-on is available if it is enabled and the organization is active or suspended. If
+    `lock` is true, locks the configuration until the transaction ends.
     """
-    statement = _AVAILABLE.where(Organization.id == organization_id).execution_options(
+    statement = _SELECT_AVAILABLE.where(Organization.id == organization_id).execution_options(
         populate_existing=True
     )
     if lock:
@@ -108,7 +108,7 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
     Returns None if there is no such organization or its single sign-on is not available. Call this
     function within `tenancy.across_organizations`.
     """
-    statement = _AVAILABLE.join(Domain, Domain.organization_id == Organization.id).where(
+    statement = _SELECT_AVAILABLE.join(Domain, Domain.organization_id == Organization.id).where(
         Domain.domain == domain, Domain.verified_at.is_not(None)
     )
     return db.session().execute(statement).first()
@@ -120,7 +120,7 @@ def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
     Returns None if there is no such organization or its single sign-on is not available. Call this
     function within `tenancy.across_organizations`.
     """
-    return db.session().execute(_AVAILABLE.where(Organization.slug == slug)).first()
+    return db.session().execute(_SELECT_AVAILABLE.where(Organization.slug == slug)).first()
 
 
 class Confirmation(NamedTuple):
@@ -158,7 +158,7 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
 
 
 def find_linked_user_id(issuer: str, subject: str) -> UUID | None:
-    """Return the id of the user to whom an identity is linked in the organization, or None."""
+    """Return the id of the user linked to an identity in the current organization, or None."""
     statement = select(Identity.user_id)
     return db.session().scalar(
         statement.where(Identity.issuer == issuer, Identity.subject == subject)
@@ -243,7 +243,7 @@ def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def list_organization_ids() -> list[UUID]:
+def list_configured_organization_ids() -> list[UUID]:
     """Return the ids of the open organizations that have a single sign-on configuration.
 
     Call this function within `tenancy.across_organizations`.

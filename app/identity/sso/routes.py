@@ -65,7 +65,7 @@ def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
     access="public",
     limit="sso",
     body=SamlResponseForm,
-    form=True,
+    is_form=True,
     max_body=256 * 1024,
     returns=SsoCode,
 )
@@ -123,7 +123,7 @@ def get_sso(caller: Caller) -> object:
     revision="optional",
     max_body=MIB,
     # A leaked API key must not be able to change who can sign in.
-    keys=False,
+    allows_api_keys=False,
 )
 def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> object:
     """Configure single sign-on.

@@ -119,7 +119,7 @@ def build_authorization_url(configuration: Configuration, slug: str, new_flow: N
 
 
 def describe(configuration: Configuration, slug: str) -> dict[str, Any]:
-    """Return the settings, and the values to register with the provider."""
+    """Return a configuration's settings, and the values to register with the provider."""
     return {
         **configuration.settings,
         "entity_id": get_entity_id(slug),

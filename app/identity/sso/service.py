@@ -68,12 +68,13 @@ def configure(
 ) -> ConfigurationDetails:
     """Create or replace the current organization's single sign-on configuration.
 
-    `options` contains `enabled`, `enforced`, `default_role` and `require_group`. No transaction is
-    open while the provider and the DNS records are checked. Raises 400 if a field is invalid, 409
-    `stale_precondition` if `revision` is outdated, and 403 if the caller has lost the permission.
+    `options` contains `enabled`, `enforced`, `default_role` and `require_group`. Commits before the
+    provider and the DNS records are checked. Ends password sessions that are no longer allowed.
+    Raises 400 if a field is invalid, 409 `stale_precondition` if `revision` is outdated, and 403 if
+    the caller has lost the permission.
     """
     settings = _select_settings(kind, {"oidc": oidc, "saml": saml})
-    names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
+    domain_names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
     mapping = _validate_mapping(group_mapping)
     db.checkpoint()
     check = PROTOCOLS[kind].check(settings)
@@ -89,7 +90,7 @@ def configure(
         "client_secret": client_secret,
     }
     configuration = _save_configuration(configuration, values, check)
-    rows = domains.replace_domains(names)
+    rows = domains.replace_domains(domain_names)
     if values["enforced"] and values["enabled"] and not was_enforced:
         verified_domains = [row.domain for row in rows if row.verified_at]
         enforcement.end_password_sessions(configuration, verified_domains)
@@ -98,9 +99,10 @@ def configure(
 
 
 def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None:
-    """Commit, check the domains' DNS records, and store the results.
+    """Commit, check the domains' DNS records, store the results, and end password sessions.
 
-    If too many requests are waiting, the domains are not checked until the hourly job runs.
+    Password sessions end only in newly verified domains, and only if single sign-on is enforced. If
+    too many requests are waiting, the domains are not checked until the hourly job runs.
     """
     # Commit, so that no transaction is open while the DNS is queried.
     db.checkpoint()
@@ -119,8 +121,7 @@ def _select_settings(
 ) -> dict[str, Any]:
     """Select and validate the settings for `protocol`, which is `oidc` or `saml`.
 
-    Raises 400 if the settings are missing or invalid, or if there are settings for another
-    protocol.
+    Raises 400 if the settings are missing or invalid, or if another protocol has settings.
     """
     for name, settings in settings_by_protocol.items():
         if settings is None and name == protocol:
@@ -137,14 +138,14 @@ def _select_settings(
 def _validate_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Validate the entries of the group mapping, and return them in their stored form.
 
-    Raises 400 if an entry has neither a role nor a team, or if its team does not exist.
+    Locks the teams. Raises 400 for an entry with neither a role nor a team or with an unknown team.
     """
-    existing_ids = teams.lock_existing_teams(e["team_id"] for e in entries if e["team_id"])
+    existing_team_ids = teams.lock_existing_teams(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
         field = f"group_mapping.{position}"
         if entry["role"] is None and entry["team_id"] is None:
             raise errors.invalid("An entry needs a role, a team or both.", field)
-        if entry["team_id"] is not None and entry["team_id"] not in existing_ids:
+        if entry["team_id"] is not None and entry["team_id"] not in existing_team_ids:
             raise errors.invalid("This team does not exist.", f"{field}.team_id")
     return [{**e, "team_id": str(e["team_id"]) if e["team_id"] else None} for e in entries]
 
@@ -226,7 +227,7 @@ def start(
         )
     provider = PROTOCOLS[configuration.kind]
     url = provider.build_authorization_url(configuration, organization.slug, new_flow)
-    return StartedSignIn(url, configuration.kind, int(flows.LIFETIME.total_seconds()))
+    return StartedSignIn(url, configuration.kind, int(flows.FLOW_LIFETIME.total_seconds()))
 
 
 def exchange(
@@ -255,8 +256,7 @@ def exchange(
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
     """Check that a code's user may still sign in, and link the identity that the code confirms.
 
-    Returns the configuration, the user, and the id of the organization that the session is limited
-    to. The id is None if the session is not limited.
+    Returns the configuration, the user, and the organization id that limits the session, or None.
     """
     pair = queries.get_available_configuration(row.organization_id, lock=True)
     user = accounts.lock(row.user_id)
@@ -277,9 +277,9 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     """Verify a domain by its DNS record, and return whether the domain is verified.
 
-    If `vouch` is true, accepts the domain without a DNS record. Used by the operator's command, for
-    the current organization. Raises 404 if the organization does not list the domain or has no
-    single sign-on configuration.
+    If `vouch` is true, accepts the domain without a DNS record. If single sign-on is enforced, ends
+    password sessions in a newly verified domain. Raises 404 if the current organization does not
+    list the domain or has no single sign-on configuration.
     """
     name = domains.parse(domain, "domain")
     row = next((row for row in queries.list_domains() if row.domain == name), None)

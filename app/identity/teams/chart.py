@@ -18,7 +18,7 @@ The response for a chart of this size is about 35 MB.
 # One statement whose query plan is efficient regardless of the table statistics: the members are
 # looked up team by team. No members are read if the chart is too large to be returned. The ORM adds
 # no tenant filter to plain SQL, so each part must filter by organization.
-_CHART = """
+_CHART_SQL = """
     WITH RECURSIVE tree (id, parent_id, level) AS (
         SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND {start}
         UNION ALL
@@ -49,8 +49,8 @@ _CHART = """
            END AS members
     FROM node ORDER BY node.name, node.id LIMIT :max_teams
 """
-_WHOLE_CHART = text(_CHART.format(start="parent_id IS NULL"))
-_SUBTREE_CHART = text(_CHART.format(start="id = :team_id"))
+_WHOLE_CHART = text(_CHART_SQL.format(start="parent_id IS NULL"))
+_SUBTREE_CHART = text(_CHART_SQL.format(start="id = :team_id"))
 
 
 class _ChartRow(NamedTuple):
@@ -85,7 +85,7 @@ def build_org_chart(
     user who is in two teams counts twice. Raises 404 if the team does not exist, and 400 if the
     chart has more than `MAX_TEAMS` teams or, unless `members` is false, `MAX_MEMBERS` members.
     """
-    rows = _list_rows(team_id, depth=depth, members=members)
+    rows = _list_rows(team_id, depth=depth, with_members=members)
     if team_id is not None and not rows:
         raise errors.not_found()
     team_count = rows[0].team_count if rows else 0
@@ -105,16 +105,16 @@ def build_org_chart(
     }
 
 
-def _list_rows(team_id: UUID | None, *, depth: int | None, members: bool) -> list[_ChartRow]:
+def _list_rows(team_id: UUID | None, *, depth: int | None, with_members: bool) -> list[_ChartRow]:
     """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.
 
-    The rows contain no members if `members` is false or the chart is too large. In the second case,
-    the list may be incomplete.
+    The rows contain no members if `with_members` is false or the chart is too large. If it is too
+    large, the list may be incomplete.
     """
     values = {
         "org": tenancy.current_organization_id(),
         "depth": depth or MAX_DEPTH,
-        "with_members": members,
+        "with_members": with_members,
         "max_teams": MAX_TEAMS,
         "max_members": MAX_MEMBERS,
     }

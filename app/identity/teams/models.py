@@ -64,7 +64,7 @@ class Team(TenantModel, db.Revised, db.Base):
 
 
 class TeamMember(TenantModel, db.Base):
-    """A user's membership in a team; it is also deleted when the user leaves the organization."""
+    """A user's membership in a team; it is deleted when the user leaves the organization."""
 
     __tablename__ = "team_members"
     __table_args__ = (

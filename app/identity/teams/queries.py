@@ -38,10 +38,7 @@ from app.kit.tenancy import build_join
 TEAMS = Source(
     "teams",
     ("root", "created"),
-    (
-        Cube("teams", ("root",)),
-        *build_cubes("teams.created", ("root",), "created", MONTH, DAY),
-    ),
+    (Cube("teams", ("root",)), *build_cubes("teams.created", ("root",), "created", MONTH, DAY)),
 )
 """The counters for lists of teams; `root` is true for a team that has no parent."""
 
@@ -159,13 +156,13 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     statement = _SELECT_SUMMARIES.where(*_build_conditions(filters))
     total = None
     if {"root", *PERIOD_FILTERS}.issuperset(filters):
-        where = {"root": filters["root"]} if "root" in filters else {}
+        facets = {"root": filters["root"]} if "root" in filters else {}
         after, before = get_created_bounds(filters)
         in_organization = Team.organization_id == tenancy.current_organization_id()
-        rows = select(Team.id).where(in_organization, *_build_conditions(where))
+        rows = select(Team.id).where(in_organization, *_build_conditions(facets))
         between = counters.Between("created", Team.created_at, after, before, rows)
-        total = counters.build_total(TEAMS, where, between=between)
-    return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
+        total = counters.build_total(TEAMS, facets, between=between)
+    return paginate(statement, request, sort_columns=_SORTS, unique=Team.id, total=total)
 
 
 def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:

@@ -26,7 +26,7 @@ _READ, _MANAGE = "teams:read", "teams:manage"
 @blueprint.get(
     "/teams",
     permission=_READ,
-    query=Listing(sorts=("name", "created_at"), filters=TeamFilters, created=True),
+    query=Listing(sort_keys=("name", "created_at"), filters=TeamFilters, has_period=True),
     returns=TeamSummary,
 )
 def list_teams(caller: Caller, query: dict[str, Any]) -> Page:

@@ -45,7 +45,7 @@ _CONFLICTING_NAMES = text(
     ORDER BY child.name LIMIT 100
     """
 )
-_REMOVE = text("DELETE FROM teams WHERE organization_id = :org AND id = :team_id")
+_DELETE_TEAM = text("DELETE FROM teams WHERE organization_id = :org AND id = :team_id")
 _MOVE_UP = text(
     """
     UPDATE teams SET parent_id = :parent_id, revision = revision + 1, updated_at = now()
@@ -70,7 +70,7 @@ def lock() -> None:
 
 
 def list_ancestors(team_id: UUID) -> list[UUID]:
-    """Return the ids of a team and all its ancestors, up to the root.
+    """Return the ids of a team and its ancestors, from the team up to the root.
 
     The list is empty if the team does not exist.
     """
@@ -95,6 +95,6 @@ def delete_team(team_id: UUID, parent_id: UUID | None) -> None:
     """Delete a team and move its children up to `parent_id`."""
     session = db.session()
     session.execute(_DEFER_PARENT_CHECK)
-    session.execute(_REMOVE, _build_params(team_id=team_id))
+    session.execute(_DELETE_TEAM, _build_params(team_id=team_id))
     session.execute(_MOVE_UP, _build_params(team_id=team_id, parent_id=parent_id))
     session.execute(_CHECK_PARENTS)

@@ -85,8 +85,8 @@ def _fold(text: str) -> str:
 def _get_prototype(character: str) -> str:
     """Return the character that represents all characters that look like `character`.
 
-    UTS 39 calls this character the prototype. For an ordinary character, the data lists only its
-    prototype; for a prototype, the data lists all characters that look like it.
+    UTS 39 calls this character the prototype. The library confusable_homoglyphs lists only the
+    prototype of an ordinary character, but all look-alikes of a prototype.
     """
     # Imported here because it takes 7 MB and only non-ASCII addresses need it.
     from confusable_homoglyphs import confusables  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Password rules: limited length, no common passwords, no passwords made of the user's own data.
+"""Password rules: limited length, not common, and not made of the user's name or email address.
 
 Common passwords are the passwords in zxcvbn's list (Wheeler, "zxcvbn: Low-Budget Password Strength
 Estimation", USENIX Security 2016): 30,000 passwords from published leaks, sorted by frequency.

@@ -12,7 +12,7 @@ from app.identity.users.schemas import (
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
-blueprint = Blueprint("users", description="The caller's own account.", records="users")
+blueprint = Blueprint("users", description="The caller's own account.", record_type="users")
 
 
 @blueprint.get("/users/me", access="user", returns=Profile)

@@ -36,7 +36,7 @@ class FoundPayload(TypedDict):
 
 
 REQUESTED = EventName[RequestedPayload]("drift.detection_requested")
-"""A detection was requested."""
+"""A drift detection was requested."""
 DETECTED = EventName[DetectedPayload]("drift.detected")
 """A drift report was created. Emitted once per report."""
 FOUND = EventName[FoundPayload]("drift.found")

@@ -43,7 +43,7 @@ def start_daily_detections(_job: Job) -> None:
 
     Separate jobs let the queue serve organizations in round-robin order.
     """
-    for organization_id in records.list_organizations():
+    for organization_id in records.list_organization_ids():
         jobs.enqueue(
             "drift.request_daily",
             {},

@@ -10,13 +10,13 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("drift", tag="quality", records="drift_reports")
+blueprint = Blueprint("drift", tag="quality", record_type="drift_reports")
 
 
 @blueprint.get(
     "/quality/drift",
     permission="drift:read",
-    query=Listing(sorts=("-created_at",), filters=DriftFilters, created=True),
+    query=Listing(sort_keys=("-created_at",), filters=DriftFilters, has_period=True),
     returns=DriftReport,
 )
 def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:

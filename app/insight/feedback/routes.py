@@ -84,7 +84,7 @@ def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any
     permission="feedback:read",
     query=schemas.FieldsQuery,
     returns=schemas.FeedbackByField,
-    picture=summaries.render_calibration,
+    render_picture=summaries.render_calibration,
 )
 def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the feedback summary by field.
@@ -99,7 +99,7 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
 @blueprint.get(
     "/feedback/models",
     permission="feedback:read",
-    query=Listing(sorts=("-last_date",), filters=model_schemas.ModelsQuery),
+    query=Listing(sort_keys=("-last_date",), filters=model_schemas.ModelsQuery),
     returns=model_schemas.FeedbackModel,
 )
 def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:

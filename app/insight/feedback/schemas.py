@@ -75,7 +75,7 @@ class NewFeedback(Schema):
 
 
 class NewFeedbackList(Schema):
-    """Reports on up to 1,000 predictions."""
+    """The request body that creates feedback from up to 1,000 reports."""
 
     items = List(Nested(NewFeedback), required=True, max_items=MAX_ITEMS)
 

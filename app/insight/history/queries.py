@@ -89,7 +89,7 @@ def list_entries(
     statement = statement.where(
         *build_period_conditions(entries.c.at, created_after, created_before)
     )
-    return paginate(statement, request, sorts={"at": entries.c.at}, unique=entries.c.id)
+    return paginate(statement, request, sort_columns={"at": entries.c.at}, unique=entries.c.id)
 
 
 def _select_entry(

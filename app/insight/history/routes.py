@@ -15,7 +15,7 @@ blueprint = Blueprint("history", tag="artifacts")
 @blueprint.get(
     "/artifacts/{artifact_id}/history",
     permission="artifacts:read",
-    query=Listing(sorts=("-at",), created=True),
+    query=Listing(sort_keys=("-at",), has_period=True),
     returns=HistoryEntry,
 )
 def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Page:

@@ -51,8 +51,8 @@ def enqueue_repairs(_: Job) -> None:
     have changed. A recount that was interrupted is continued.
     """
     for name, organization_ids in (
-        ("quality.rebuild", cells.list_outdated_organizations()),
-        ("quality.sum", sums.list_incomplete_organizations()),
+        ("quality.rebuild", cells.list_outdated_organization_ids()),
+        ("quality.sum", sums.list_incomplete_organization_ids()),
     ):
         for organization_id in organization_ids:
             jobs.enqueue(
@@ -68,5 +68,5 @@ def rebuild(job: Job) -> None:
 
 @jobs.handler("quality.sum", queue="quality_counts", max_attempts=10)
 def complete_sums(_: Job) -> None:
-    """Complete the sums of an organization whose sums are incomplete."""
+    """Complete the `QualitySum` rows of an organization; see `QualityState.summed_at`."""
     updating.complete_sums()

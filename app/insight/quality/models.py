@@ -19,7 +19,7 @@ organizations are counted again."""
 
 
 class CellSubject(StrEnum):
-    """The subject of a cell: a whole schema, or one of its labelers, reviewers or fields."""
+    """The subject of a `QualityCell`: a schema, or one of its labelers, reviewers or fields."""
 
     SCHEMA = "schema"
     LABELER = "labeler"
@@ -49,7 +49,7 @@ class QualityState(TenantModel, db.Base):
 
 
 class QualityDocument(TenantModel, db.Base):
-    """The contributions of one artifact to the cells.
+    """The contributions of one artifact to the counters of `QualityCell` rows.
 
     Each contribution is [subject, schema_id, name, field_type, day, *counters]; the list is sorted.
     The column `schema_id` is the schema of all contributions, or null if their schemas differ. With
@@ -69,7 +69,7 @@ _Count = Annotated[int, mapped_column(BigInteger, default=0)]
 
 
 class _Counters:
-    """The counters of a cell or a sum.
+    """The counters of a `QualityCell` or a `QualitySum`.
 
     `agreement` and `accuracy` are sums of fractions in billionths, because sums of integers are
     exact, regardless of the order of addition.
@@ -129,7 +129,7 @@ class QualityCell(TenantModel, _Counters, db.Base):
 
 
 class SumUnit(StrEnum):
-    """The period of a sum: a day, a week that begins on Monday, or a calendar month."""
+    """The period of a `QualitySum`: a day, a week from Monday to Sunday, or a calendar month."""
 
     DAY = "day"
     WEEK = "week"
@@ -144,7 +144,7 @@ _IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)
 
 
 class QualitySum(TenantModel, _Counters, db.Base):
-    """The sums of cells over a day, week or month, so that a long period needs few rows.
+    """The sums of `QualityCell` rows over a day, week or month, so that long periods need few rows.
 
     Triggers on the cells update the sums in every transaction that changes cells. `name` is the id
     of a schema, labeler or reviewer. The sums of a labeler or reviewer cover all schemas. Fields

@@ -41,7 +41,7 @@ def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     permission="quality:read",
     query=TrendsQuery,
     returns=QualityTrends,
-    picture=trends.render_trends,
+    render_picture=trends.render_trends,
 )
 def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a quality metric over time.
@@ -73,7 +73,7 @@ def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 @blueprint.get(
     "/quality/labelers",
     permission="quality:review",
-    query=Listing(sorts=("id",), filters=LabelerFilters),
+    query=Listing(sort_keys=("id",), filters=LabelerFilters),
     returns=LabelerQuality,
 )
 def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
@@ -88,7 +88,7 @@ def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
 @blueprint.get(
     "/quality/reviewers",
     permission="quality:manage",
-    query=Listing(sorts=("id",), filters=QualityPeriodQuery),
+    query=Listing(sort_keys=("id",), filters=QualityPeriodQuery),
     returns=ReviewerQuality,
 )
 def get_reviewer_quality(caller: Caller, query: dict[str, Any]) -> Page:

@@ -27,8 +27,8 @@ class FailedPayload(RunPayload):
 
 
 REQUESTED = EventName[RequestedPayload]("quality_run.requested")
-"""A run was requested."""
+"""A quality run was requested."""
 COMPLETED = EventName[RunPayload]("quality_run.completed")
-"""A run has results."""
+"""A quality run has completed and has results."""
 FAILED = EventName[FailedPayload]("quality_run.failed")
-"""A run has failed."""
+"""A quality run has failed."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 REPORT_SECONDS = 1.0
 EXPIRED_CONDITION = "created_at < now() - interval '400 days'"
 _DAY_SECONDS = 86_400
-_START = str(UUID(int=0))
+_MIN_ID = str(UUID(int=0))
 
 
 class _RunEnded(Exception):  # noqa: N818 - a signal, not an error
@@ -62,7 +62,7 @@ def run_computation(job: Job) -> None:
     runs.complete(job, run.id, run_results)
     jobs.enqueue(
         "quality_runs.compare_schema",
-        {"schema_id": str(run.schema_id), "after": _START},
+        {"schema_id": str(run.schema_id), "after": _MIN_ID},
         organization_id=job.organization_id,
     )
 

@@ -21,7 +21,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("quality-runs", tag="quality", records="quality_runs")
+blueprint = Blueprint("quality-runs", tag="quality", record_type="quality_runs")
 
 
 @blueprint.post(
@@ -46,7 +46,7 @@ def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
 @blueprint.get(
     "/quality/runs",
     permission="quality_runs:read",
-    query=Listing(sorts=("-created_at",), filters=RunFilters, created=True),
+    query=Listing(sort_keys=("-created_at",), filters=RunFilters, has_period=True),
     returns=QualityRunSummary,
 )
 def list_quality_runs(caller: Caller, query: dict[str, Any]) -> Page:
@@ -87,7 +87,7 @@ def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 @blueprint.get(
     "/quality/disagreements",
     permission="quality_runs:review",
-    query=Listing(sorts=("-disagreement",), filters=DisagreementFilters),
+    query=Listing(sort_keys=("-disagreement",), filters=DisagreementFilters),
     returns=Disagreement,
 )
 def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
@@ -105,7 +105,7 @@ def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
     permission="quality_runs:review",
     query=ConfusionQuery,
     returns=ConfusionMatrix,
-    picture=reading.render_confusion,
+    render_picture=reading.render_confusion,
 )
 def get_confusion(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a confusion matrix.

@@ -184,7 +184,7 @@ def _select_cells(
     """Build a subquery that counts a schema's rows in `table` created in a period, by `columns`.
 
     `end` is exclusive. The column `n` is the number of rows, and `total` is the sum of the column
-    `_MEASURE`. Several result rows may have the same facets, so the caller must add them up.
+    `_MEASURE`. Several result rows may have the same values of `columns`, so callers must add them.
     """
     facet_names = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}

@@ -15,12 +15,12 @@ from app.kit.principal import Caller
 class Visibility(NamedTuple):
     """The labelers and the teams whose metrics a caller may see; None means all."""
 
-    labelers: Sequence[UUID] | None
-    teams: Sequence[UUID] | None
+    labeler_ids: Sequence[UUID] | None
+    team_ids: Sequence[UUID] | None
 
     def has_labeler(self, user_id: UUID) -> bool:
         """Return whether the caller may see the metrics of this labeler."""
-        return self.labelers is None or user_id in self.labelers
+        return self.labeler_ids is None or user_id in self.labeler_ids
 
     def check_labeler(self, user_id: UUID) -> None:
         """Raise 403 if the caller may not see the metrics of this labeler."""
@@ -29,7 +29,7 @@ class Visibility(NamedTuple):
 
     def check_team(self, team_id: UUID) -> None:
         """Raise 403 if the caller may not see the metrics of this team."""
-        if self.teams is not None and team_id not in self.teams:
+        if self.team_ids is not None and team_id not in self.team_ids:
             raise errors.denied("You may not see the metrics of this team.")
 
 
@@ -47,18 +47,18 @@ def get_visibility(caller: Caller) -> Visibility:
         return Visibility(None, None)
     if not caller.has_role(Role.reviewer):
         return Visibility([] if caller.api_key_id is not None else [caller.user_id], [])
-    teams = _list_teams(caller.user_id)
-    if not teams:
+    team_ids = _list_team_ids(caller.user_id)
+    if not team_ids:
         return Visibility(None, None)
-    return Visibility(_list_members(teams), teams)
+    return Visibility(_list_member_ids(team_ids), team_ids)
 
 
-def _list_teams(user_id: UUID) -> list[UUID]:
+def _list_team_ids(user_id: UUID) -> list[UUID]:
     statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return sorted(set(db.session().scalars(statement)))
 
 
-def _list_members(team_ids: Sequence[UUID]) -> list[UUID]:
+def _list_member_ids(team_ids: Sequence[UUID]) -> list[UUID]:
     """Return the user ids of the members of these teams, without duplicates."""
     statement = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
     return sorted(set(db.session().scalars(statement)))

@@ -37,7 +37,7 @@ def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> o
 @my_work_blueprint.get(
     "/users/me/assignments",
     permission="assignments:read",
-    query=Listing(sorts=("urgency",), filters=AssignmentFilters),
+    query=Listing(sort_keys=("urgency",), filters=AssignmentFilters),
     returns=Assignment,
 )
 def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Page:

@@ -104,11 +104,11 @@ def list_assignments(
         team_id=team_id,
         due_before=due_before,
     )
-    includes_reviews = caller.has_role(Role.reviewer) and kind != "label" and team_id is None
+    has_reviews = caller.has_role(Role.reviewer) and kind != "label" and team_id is None
     work_types = WorkTypes(
-        label=kind != "review",
-        review=includes_reviews,
-        self_review=organizations.allows_self_review(caller.org.settings),
+        has_labeling=kind != "review",
+        has_reviews=has_reviews,
+        has_self_review=organizations.allows_self_review(caller.org.settings),
     )
     result = assignments.list_assignments(page, criteria, work_types)
     now = db.utc_now()

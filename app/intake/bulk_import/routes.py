@@ -9,7 +9,7 @@ from app.intake.ingestion_jobs.schemas import IngestionJob
 from app.kit.api.blueprint import MIB, Blueprint
 from app.kit.principal import Caller
 
-blueprint = Blueprint("bulk-import", tag="artifacts", records="ingestion_jobs")
+blueprint = Blueprint("bulk-import", tag="artifacts", record_type="ingestion_jobs")
 
 
 @blueprint.post(

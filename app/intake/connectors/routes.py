@@ -18,7 +18,9 @@ _READ, _MANAGE = "connectors:read", "connectors:manage"
 @blueprint.get(
     "/connectors",
     permission=_READ,
-    query=Listing(sorts=("-created_at", "name"), filters=schemas.ConnectorFilters, created=True),
+    query=Listing(
+        sort_keys=("-created_at", "name"), filters=schemas.ConnectorFilters, has_period=True
+    ),
     returns=schemas.Connector,
 )
 def list_connectors(caller: Caller, query: dict[str, Any]) -> Page:
@@ -48,7 +50,7 @@ def create_connector(caller: Caller, body: dict[str, Any]) -> object:
 @blueprint.get(
     "/connectors/types",
     permission=_READ,
-    query=Listing(sorts=("type",)),
+    query=Listing(sort_keys=("type",)),
     returns=schemas.TypeOfConnector,
 )
 def list_connector_types(caller: Caller, query: dict[str, Any]) -> Page:
@@ -144,7 +146,7 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
 @blueprint.get(
     "/connectors/{connector_id}/alerts",
     permission=_READ,
-    query=Listing(sorts=("-created_at",), filters=schemas.AlertFilters, created=True),
+    query=Listing(sort_keys=("-created_at",), filters=schemas.AlertFilters, has_period=True),
     returns=schemas.AlertOfConnector,
 )
 def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> Page:

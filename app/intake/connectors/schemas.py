@@ -23,7 +23,7 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_TYPES = tuple(TYPES)
+_TYPE_NAMES = tuple(TYPES)
 _MAX_PATTERN_LENGTH = 500
 _MAX_PATTERNS = 100
 _SETTINGS_TEXT = (
@@ -51,7 +51,7 @@ class CreateConnector(Schema):
     """The request body that creates a connector."""
 
     name = Name(required=True)
-    type = Str(required=True, max_length=50, metadata={"enum": list(_TYPES)})
+    type = Str(required=True, max_length=50, metadata={"enum": list(_TYPE_NAMES)})
     settings = JsonObject(required=True, description=_SETTINGS_TEXT)
     schema_id = Uuid(allow_none=True, description="The schema for labeling new documents.")
     enabled = Bool()
@@ -81,7 +81,7 @@ class UpdateConnector(Schema):
 class ConnectorFilters(Schema):
     """Filters for the list of connectors."""
 
-    type = Str(validate=OneOf(_TYPES))
+    type = Str(validate=OneOf(_TYPE_NAMES))
     enabled = QueryBool()
 
 
@@ -107,7 +107,7 @@ class AlertFilters(Schema):
 class TypeOfConnector(Response):
     """A connector type that this installation offers."""
 
-    type = Str(attribute="name", validate=OneOf(_TYPES))
+    type = Str(attribute="name", validate=OneOf(_TYPE_NAMES))
     title = Str()
     settings_schema = JsonObject(
         description="The JSON Schema for the settings. Secrets are marked as `writeOnly`."
@@ -129,7 +129,7 @@ class Connector(Response):
 
     id = Uuid()
     name = Str()
-    type = Str(validate=OneOf(_TYPES))
+    type = Str(validate=OneOf(_TYPE_NAMES))
     settings = JsonObject(
         description="The settings without secrets. URLs are returned without their queries."
     )

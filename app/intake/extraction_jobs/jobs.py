@@ -19,7 +19,7 @@ register_run(JobKind.EXTRACT, "extraction_jobs.run", service.run_extraction)
     "extraction_jobs.settle", events=(prediction_events.ENDED, artifact_events.DELETED), batch=True
 )
 def settle(batch: Sequence[Job]) -> None:
-    """Settle the extractions of documents that were deleted or whose predictions have ended.
+    """Settle extractions: store the outcomes of deleted documents and of ended predictions.
 
     Also settles the reprocessing of deleted documents: another handler of `artifact.deleted` would
     require another job for each deleted document.

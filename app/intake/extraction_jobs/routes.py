@@ -8,7 +8,7 @@ from app.intake.ingestion_jobs.schemas import IngestionJob
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
-blueprint = Blueprint("extraction-jobs", tag="ingestion-jobs", records="ingestion_jobs")
+blueprint = Blueprint("extraction-jobs", tag="ingestion-jobs", record_type="ingestion_jobs")
 
 
 @blueprint.post(

@@ -12,8 +12,8 @@ from app.intake.ingestion_jobs.statuses import JobStatus
 from app.kit import db
 from app.kit.tenancy import TenantModel, build_foreign_key
 
-COUNTS = ("found", "created", "duplicate", "skipped", "failed")
-"""The counts of a job, in the order of the API; all except `found` are outcomes of its items."""
+COUNT_NAMES = ("found", "created", "duplicate", "skipped", "failed")
+"""The names of a job's counts, in the API's order; all except `found` are outcomes of items."""
 
 
 class IngestionJob(TenantModel, db.Record, db.Base):
@@ -81,7 +81,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of documents found, and the number with each outcome."""
-        return {name: getattr(self, name) for name in COUNTS}
+        return {name: getattr(self, name) for name in COUNT_NAMES}
 
     @property
     def progress(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ blueprint = Blueprint(
 @blueprint.get(
     "/ingestion-jobs",
     permission="ingestion_jobs:read",
-    query=Listing(sorts=("-created_at",), filters=schemas.IngestionJobFilters, created=True),
+    query=Listing(sort_keys=("-created_at",), filters=schemas.IngestionJobFilters, has_period=True),
     returns=schemas.IngestionJob,
 )
 def list_ingestion_jobs(caller: Caller, query: dict[str, Any]) -> Page:
@@ -43,7 +43,7 @@ def get_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
 @blueprint.get(
     "/ingestion-jobs/{job_id}/items",
     permission="ingestion_jobs:read",
-    query=Listing(sorts=("number",), filters=schemas.IngestionItemFilters, created=True),
+    query=Listing(sort_keys=("number",), filters=schemas.IngestionItemFilters, has_period=True),
     returns=schemas.IngestionItem,
 )
 def list_ingestion_items(caller: Caller, job_id: UUID, query: dict[str, Any]) -> Page:

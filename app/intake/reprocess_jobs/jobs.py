@@ -15,6 +15,6 @@ register_run(JobKind.REPROCESS, "reprocess_jobs.run", service.run_reprocess)
 
 @jobs.handler(service.SETTLE_JOB, batch=True)
 def settle(batch: Sequence[Job]) -> None:
-    """Settle the jobs of reprocessed documents whose parsing has ended."""
+    """Settle reprocessing jobs: store the outcomes of documents whose parsing has ended."""
     artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in batch}
     ingestion_jobs.settle_documents((JobKind.REPROCESS,), sorted(artifact_ids))

@@ -22,8 +22,8 @@ from app.kit.db import Checkpoint
 
 SETTLE_JOB = "reprocess_jobs.settle"
 BATCH_SIZE = 1000
-_NAME = "flask artifacts reprocess"
-"""The name of the jobs that this command creates. It is not translated, because it is a command."""
+_JOB_NAME = "flask artifacts reprocess"
+"""The name of the jobs that the command of this name creates. Commands are not translated."""
 _NOT_REPROCESSABLE_ERROR = {
     "code": "conflict",
     "message": "The document is archived or has tag sets; it cannot be reprocessed.",
@@ -31,7 +31,7 @@ _NOT_REPROCESSABLE_ERROR = {
 
 
 def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None) -> None:
-    """Create the job of a document that the caller has queued for parsing.
+    """Create the job that tracks a document that the caller has queued for parsing.
 
     The job is running; its only item is the document. `name` is the name of the document.
     """
@@ -56,7 +56,7 @@ def create_for_failed(selection: FailedSelection) -> IngestionJob:
     """
     filters = {name: _convert_to_json(value) for name, value in selection._asdict().items()}
     options = {"failed": filters}
-    return requests.create(JobKind.REPROCESS, name=_NAME, created_by=None, options=options)
+    return requests.create(JobKind.REPROCESS, name=_JOB_NAME, created_by=None, options=options)
 
 
 def _convert_to_json(value: str | datetime | None) -> str | None:
@@ -64,7 +64,7 @@ def _convert_to_json(value: str | datetime | None) -> str | None:
 
 
 def run_reprocess(job_id: UUID, checkpoint: Checkpoint) -> None:
-    """Run a job: queue its remaining documents for parsing; do nothing if the job has ended.
+    """Run a reprocessing job: queue its remaining documents for parsing; ignore an ended job.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed. The job ends when the last document has been parsed.
@@ -77,10 +77,10 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
     for batch, end in ingestion_jobs.iterate_failed_batches(job, BATCH_SIZE):
         if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False
-        ids = [item.artifact_id for item in batch if item.artifact_id is not None]
-        reprocessing.reprocess_failed(ids, by=job.created_by)
+        artifact_ids = [item.artifact_id for item in batch if item.artifact_id is not None]
+        reprocessing.reprocess_failed(artifact_ids, by=job.created_by)
         # Documents with other statuses have been reprocessed in the meantime, or were deleted.
-        blocked_ids = reprocessing.find_failed_ids(ids)
+        blocked_ids = reprocessing.find_failed_ids(artifact_ids)
         rows = [
             _build_item(number, uri, artifact_id, is_blocked=artifact_id in blocked_ids)
             for number, uri, artifact_id in batch
@@ -91,10 +91,7 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
 
 
 def _handle_selected_documents(job: IngestionJob, checkpoint: Checkpoint) -> bool:
-    """Reprocess the failed documents that the job selects, starting after its cursor.
-
-    Returns False if the job ended.
-    """
+    """Reprocess the selected documents after the job's cursor; return False if the job ended."""
     if "failed" not in job.options:
         return True
     selection = _parse_selection(job.options["failed"])

@@ -23,7 +23,7 @@ from app.kit.permissions import PERMISSIONS, Role
 from app.kit.ratelimit import LIMITS
 
 Handler = Callable[..., object]
-PREFIX = "/api/v1"
+API_PREFIX = "/api/v1"
 MIB = 1024 * 1024
 _MAX_BODY_BYTES = 256 * 1024
 _MAX_PUBLIC_BODY_BYTES = 16 * 1024
@@ -33,7 +33,7 @@ def _build_operation(
     handler: Handler,
     method: str,
     path: str,
-    records: str,
+    default_record_type: str,
     *,
     permission: str | None = None,
     access: str | None = None,
@@ -42,7 +42,7 @@ def _build_operation(
     upload: type[UploadSchema] | None = None,
     writes: bool | None = None,
     max_body: int | None = None,
-    keys: bool | None = None,
+    allows_api_keys: bool | None = None,
     **options: Any,
 ) -> Operation:
     """Build an operation from the options of its route. `Operation` documents the options."""
@@ -53,7 +53,7 @@ def _build_operation(
         name=handler.__name__,
         method=method,
         path=path,
-        records=records,
+        record_type=default_record_type,
         handler=handler,
         permission=permission,
         access=access or PERMISSIONS[permission or ""].name,
@@ -63,7 +63,7 @@ def _build_operation(
         upload=upload() if upload else None,
         writes=method != "GET" if writes is None else writes,
         max_body=max_body or default_max_body,
-        keys=permission is not None if keys is None else keys,
+        allows_api_keys=permission is not None if allows_api_keys is None else allows_api_keys,
         **options,
     )
 
@@ -75,7 +75,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         name: name of the blueprint, and its tag in the OpenAPI description.
         description: description of the tag.
         tag: the tag of another blueprint, to be used instead of a new tag.
-        records: record type that the audit log uses for operations whose names do not imply a
+        record_type: record type for the audit log, for operations whose names do not contain a
             record type. By default, it is derived from the tag.
     """
 
@@ -87,17 +87,17 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         *,
         description: str = "",
         tag: str | None = None,
-        records: str | None = None,
+        record_type: str | None = None,
     ) -> None:
-        super().__init__(name, name, url_prefix=PREFIX, description=description)
+        super().__init__(name, name, url_prefix=API_PREFIX, description=description)
         self.tag = tag or name
-        self.records = records or self.tag.replace("-", "_")
+        self.record_type = record_type or self.tag.replace("-", "_")
         self.operations = []
         self._prepare_doc_cbks.append(_complete_description)
 
     def _route(self, method: str, path: str, **options: Any) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
-            operation = _build_operation(handler, method, path, self.records, **options)
+            operation = _build_operation(handler, method, path, self.record_type, **options)
             self.operations.append(operation)
             self._register(operation)
             return handler
@@ -122,7 +122,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         if op.query is not None:
             documented_view = self.arguments(op.query, location="query")(documented_view)
         if op.body is not None:
-            location = "form" if op.form else "json"
+            location = "form" if op.is_form else "json"
             required = not op.body_optional
             documented_view = self.arguments(op.body, location=location, required=required)(
                 documented_view
@@ -152,9 +152,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return self._route("DELETE", path, **{"status": 204, **declaration})
 
 
-def _build_query_schema(query: type[Schema] | Listing | None, operation: str) -> Schema | None:
+def _build_query_schema(query: type[Schema] | Listing | None, op_name: str) -> Schema | None:
     if isinstance(query, Listing):
-        return query.build_query_schema(operation)()
+        return query.build_query_schema(op_name)()
     return query() if query else None
 
 
@@ -167,7 +167,7 @@ def _describe_access_and_limits(op: Operation) -> str:
     }.get(op.access, f"Requires the role `{op.access}` or higher.")
     sentences = [access]
     if op.access in Role.__members__ or op.access == "user":
-        sentences += [] if op.keys else ["Not available to API keys."]
+        sentences += [] if op.allows_api_keys else ["Not available to API keys."]
     if op.limit:
         rate, scope = LIMITS[op.limit]
         counted_by = "organization" if scope == "org" else "client address"
@@ -194,7 +194,7 @@ def _complete_description(
     if isinstance(op.returns, File):
         content = {name: {"schema": _build_file_schema(name)} for name in op.returns.media_types}
         doc["responses"][op.status]["content"] = content
-    if op.picture is not None:
+    if op.render_picture is not None:
         content = doc["responses"][op.status].setdefault("content", {})
         content.update(responses.build_picture_content())
     return doc
@@ -207,4 +207,4 @@ def _build_file_schema(media_type: str) -> dict[str, Any]:
     return {"type": "string", "format": "binary"}
 
 
-__all__ = ["MIB", "PREFIX", "Blueprint", "File", "Listing"]
+__all__ = ["API_PREFIX", "MIB", "Blueprint", "File", "Listing"]

@@ -13,7 +13,7 @@ def build_ids_field(**options: Unpack[FieldOptions]) -> List:
 
 
 BY_FILTER = ("filter", "expected_count")
-"""The alternative that selects records by a filter, with the expected number of matches."""
+"""The fields of a request (see `Alternative`) that selects records by a filter instead of by id."""
 
 
 def is_action_by_id(body: dict[str, object]) -> bool:
@@ -25,7 +25,7 @@ def is_action_by_id(body: dict[str, object]) -> bool:
 
 
 class BulkOutcome(Schema):
-    """The outcome for one record. If the action failed, `code` and `message` give the reason."""
+    """The outcome of a bulk action for one record. `code` and `message` give a failure's reason."""
 
     id = Uuid(required=True)
     ok = Bool(required=True)

@@ -86,7 +86,7 @@ def _get_property_names_keyword(
 
 
 def _get_component_name(schema: SchemaReference) -> str:
-    """Return the class name. apispec's own resolver would remove the suffix `Schema`."""
+    """Return the name of a schema's class. apispec's resolver would remove the suffix `Schema`."""
     schema_class = resolve_schema_cls(schema)
     return str((schema_class[0] if isinstance(schema_class, list) else schema_class).__name__)
 

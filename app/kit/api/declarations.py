@@ -25,24 +25,24 @@ class File:
 
 @dataclass(frozen=True)
 class Listing:
-    """Declares a list operation: its filters and its sort keys, the default key first.
+    """Declares a list operation: its sort keys, the default key first, and its filters.
 
-    With `created`, the list also has the filters `created_after` and `created_before`.
+    If `has_period`, the list also has the filters `created_after` and `created_before`.
     """
 
-    sorts: tuple[str, ...] = ("-created_at",)
+    sort_keys: tuple[str, ...] = ("-created_at",)
     filters: type[Schema] | None = None
-    created: bool = False
+    has_period: bool = False
 
     def build_query_schema(self, operation: str) -> type[Schema]:
         """Return the query string schema with the common list parameters and the filters."""
-        keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
+        keys = [sign + key.lstrip("-") for key in self.sort_keys for sign in ("", "-")]
         parameters: dict[str, Any] = {
             "cursor": Str(max_length=2000, metadata={"pattern": cursors.PATTERN}),
             "page_size": QueryInt(minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE),
-            "sort": Str(load_default=self.sorts[0], validate=OneOf(keys)),
+            "sort": Str(load_default=self.sort_keys[0], validate=OneOf(keys)),
         }
-        if self.created:
+        if self.has_period:
             period = {"created_after": UtcDateTime(), "created_before": UtcDateTime()}
             parameters = {**period, **parameters}
         name = "".join(part.title() for part in operation.split("_")) + "Query"
@@ -59,19 +59,19 @@ class Operation:
         name: name of the handler, which is also the id of the operation.
         method: HTTP method.
         path: path below `/api/v1`, with parameters in braces.
-        records: record type that the audit log uses if the name does not imply a type.
+        record_type: record type for the audit log if the name does not contain a type.
         handler: function that calls the service.
         permission: a key of PERMISSIONS. Routes declare exactly one of `permission` and `access`.
         access: "public", "user" or "control-plane", or the name of the role that `permission`
             requires.
         limit: the rate limit, as a key of LIMITS, or None for no limit.
-        body: schema of the JSON body, or of the URL-encoded form if `form` is set.
+        body: schema of the JSON body, or of the URL-encoded form if `is_form` is true.
         body_optional: whether a request may have no body. The schema must then have no required
             fields.
         query: schema of the query string. Routes pass a Listing for lists.
         listing: the Listing that routes passed as `query`, or None if the response is not a list.
         upload: schema of a multipart body that is accepted as an alternative to JSON.
-        form: whether the body is a URL-encoded form instead of JSON. Each field is a string.
+        is_form: whether the body is a URL-encoded form instead of JSON. Each field is a string.
         returns: schema of the record in the response, a File, or None for an empty response.
         status: HTTP status of a successful response.
         revision: "required" or "optional" if requests state the revision that they are based on
@@ -79,22 +79,22 @@ class Operation:
         writes: whether the operation commits. By default, it does unless the method is GET. A
             suspended organization allows only GET operations and operations that do not commit.
         text_ids: path parameters that are strings.
-        numbers: path parameters that are integers. All other path parameters are record ids,
-            except `org_slug`.
+        integer_parameters: path parameters that are integers. All other path parameters are
+            record ids, except `org_slug`.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
         idempotent: whether the operation accepts an idempotency key, or a function that decides
             this for a request body. POST operations with the status 201 or 202 do by default.
-        keys: whether API keys may call the operation. By default, they may call operations that
-            have a permission.
+        allows_api_keys: whether API keys may call the operation. By default, they may call
+            operations that have a permission.
         nullable: whether the handler may return None. `data` is then null.
-        picture: function that renders the handler's result for requests that accept images.
+        render_picture: function that renders the handler's result for requests that accept images.
         respond: function that builds the response for a result of the handler.
     """
 
     name: str
     method: str
     path: str
-    records: str
+    record_type: str
     handler: Callable[..., object]
     permission: str | None
     access: str
@@ -104,18 +104,18 @@ class Operation:
     query: Schema | None
     listing: Listing | None
     upload: UploadSchema | None
-    form: bool = False
+    is_form: bool = False
     returns: type[Schema] | File | None = None
     status: int = 200
     revision: str | None = None
     writes: bool
     text_ids: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
+    integer_parameters: tuple[str, ...] = ()
     max_body: int
     idempotent: bool | Callable[[dict[str, Any]], bool] = False
-    keys: bool
+    allows_api_keys: bool
     nullable: bool = False
-    picture: responses.PictureRenderer | None = None
+    render_picture: responses.PictureRenderer | None = None
     respond: Callable[[Any], Response] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,15 +125,15 @@ class Operation:
         """
         if self.limit is not None and self.limit not in LIMITS:
             raise TypeError(f"{self.path}: unknown limit {self.limit}")
-        if self.form and (self.body is None or self.upload is not None):
+        if self.is_form and (self.body is None or self.upload is not None):
             raise TypeError(f"{self.path}: a form requires a body, and cannot have an upload")
         respond = _build_responder(self)
-        if self.picture is not None:
-            respond = responses.negotiate_picture(respond, self.picture)
+        if self.render_picture is not None:
+            respond = responses.negotiate_picture(respond, self.render_picture)
         object.__setattr__(self, "respond", respond)
 
     @cached_property
-    def secrets(self) -> tuple[str, ...]:
+    def secret_fields(self) -> tuple[str, ...]:
         """Return the names of the response fields whose values are shown only once."""
         if not isinstance(self.returns, type):
             return ()

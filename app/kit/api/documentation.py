@@ -13,7 +13,7 @@ from app.kit import idempotency
 from app.kit.api import components, documentation_pages, http, requests, routing
 from app.kit.api import fields as kit_fields
 from app.kit.api.alternatives import NEVER
-from app.kit.api.blueprint import PREFIX, Blueprint
+from app.kit.api.blueprint import API_PREFIX, Blueprint
 from app.kit.api.declarations import Operation
 from app.kit.api.requests import RevisionRead
 
@@ -83,7 +83,7 @@ def init(
     plugin = api.ma_plugin
     plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
-    url_paths = {f"{PREFIX}{op.path}" for op in list_operations(blueprints)}
+    url_paths = {f"{API_PREFIX}{op.path}" for op in list_operations(blueprints)}
     with routing.prefer_literals(app, url_paths):
         for blueprint in blueprints:
             api.register_blueprint(blueprint)
@@ -141,7 +141,7 @@ def _complete_operations(api: Api, operations_by_name: dict[str, Operation]) -> 
                 body["required"] = [*body.get("required", []), "revision"]
             if op.revision and op.body is None and op.method != "DELETE":
                 # Some clients send no body with DELETE; they use the header.
-                operation["requestBody"] = _REVISION
+                operation["requestBody"] = _REVISION_BODY
 
 
 def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
@@ -191,7 +191,7 @@ _COMMON_DESCRIPTIONS = {
 }
 
 
-_REVISION = {
+_REVISION_BODY = {
     "description": "The revision that the change is based on, if not sent in If-Match.",
     "required": False,
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/RevisionRead"}}},
@@ -201,7 +201,7 @@ _REVISION = {
 def _describe_path_parameter(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
     name = parameter["name"]
     schema: dict[str, Any] = {"type": "string", "format": "uuid"}
-    if name in op.numbers:
+    if name in op.integer_parameters:
         schema = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 999_999_999}
     elif name == "org_slug" or name in op.text_ids:
         schema = {"type": "string"}
@@ -223,7 +223,7 @@ def describe_header(
     }
 
 
-_IDEMPOTENCY_KEY: dict[str, Any] = {
+_IDEMPOTENCY_KEY_SCHEMA: dict[str, Any] = {
     "minLength": 1,
     "maxLength": idempotency.MAX_LENGTH,
     "pattern": idempotency.PATTERN,
@@ -240,7 +240,7 @@ def _list_headers(op: Operation) -> list[dict[str, Any]]:
         headers.append(describe_header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
     if op.supports_idempotency_key:
         text = "A request that is repeated with this key within 24 hours is carried out only once."
-        headers.append(describe_header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
+        headers.append(describe_header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY_SCHEMA))
     return headers
 
 

@@ -9,7 +9,7 @@ import orjson
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import NotFound
 
-_POLICY = (
+_CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
     "frame-ancestors 'none'; base-uri 'none'"
@@ -17,7 +17,7 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register the routes. `describe` returns the OpenAPI description, and is called only once."""
+    """Register these routes on `app`. `describe`, called once, returns the OpenAPI description."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 
@@ -35,11 +35,11 @@ def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None
 
     @pages.get("/docs")
     def docs() -> Response:
-        return _build_page(_SWAGGER.format(title=title, icon=_ICON))
+        return _build_page(_SWAGGER_PAGE.format(title=title, icon=_ICON_LINK))
 
     @pages.get("/redoc")
     def redoc() -> Response:
-        return _build_page(_REDOC.format(title=title, icon=_ICON))
+        return _build_page(_REDOC_PAGE.format(title=title, icon=_ICON_LINK))
 
     @pages.get("/docs/assets/<name>")
     def asset(name: str) -> Response:
@@ -50,11 +50,11 @@ def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None
 
 def _build_page(html: str) -> Response:
     response = Response(html, mimetype="text/html")
-    response.headers["Content-Security-Policy"] = _POLICY
+    response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
     return response
 
 
-_ICON = '<link rel="icon" type="image/png" href="/docs/assets/favicon.png">'
+_ICON_LINK = '<link rel="icon" type="image/png" href="/docs/assets/favicon.png">'
 _ASSETS = {
     "favicon.png": ("flask_swagger_ui", "dist/favicon-32x32.png", "image/png"),
     "swagger-ui.css": ("flask_swagger_ui", "dist/swagger-ui.css", "text/css"),
@@ -67,15 +67,15 @@ _ASSETS = {
 }
 _REDOC_LOGO = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
 _NO_LOGO = b"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"
-_INIT = (
+_INIT_SCRIPT = (
     'window.ui = SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, '
     "validatorUrl: null, persistAuthorization: false});"
 )
-_SWAGGER = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+_SWAGGER_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 {icon}<link rel="stylesheet" href="/docs/assets/swagger-ui.css"></head><body><div id="ui"></div>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/assets/init.js"></script></body></html>"""
-_REDOC = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+_REDOC_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 {icon}<meta name="viewport" content="width=device-width, initial-scale=1"></head>
 <body><redoc spec-url="/openapi.json" disable-search="false"></redoc>
 <script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
@@ -83,7 +83,7 @@ _REDOC = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{t
 
 def _read_asset(name: str) -> Response:
     if name == "init.js":
-        return Response(_INIT, mimetype="text/javascript")
+        return Response(_INIT_SCRIPT, mimetype="text/javascript")
     if name not in _ASSETS:
         raise NotFound
     package, path, media_type = _ASSETS[name]

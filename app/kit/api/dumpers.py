@@ -23,7 +23,7 @@ def _reject_hooks(schema: Schema) -> None:
 
 
 def _get_nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
-    """Return the schema of a nested field and whether it is a list, or None for a plain field."""
+    """Return a nested field's schema and whether the field is a list, or None for other fields."""
     if isinstance(field, fields.Nested):
         return field.schema, bool(field.many)
     if isinstance(field, fields.List) and isinstance(field.inner, fields.Nested):
@@ -36,7 +36,7 @@ def _get_nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
 def _build_expression(
     field: fields.Field[Any], access: str, index: int, namespace: dict[str, Any]
 ) -> str:
-    """Return the source of the expression that converts the value of a field.
+    """Return the Python source of the expression that converts the value of a field.
 
     `access` is the source of the expression that reads the value. The dumper of a nested field is
     added to `namespace`, in which the source will be executed.
@@ -80,7 +80,7 @@ def _build_dict_source(
     namespace: dict[str, Any],
     hidden_names: frozenset[str] = frozenset(),
 ) -> str:
-    """Return the source of a dict with all fields.
+    """Return the Python source of a dict with the keys and converted values of all fields.
 
     `build_access` returns the source of the expression that reads the value of a field.
     """

@@ -9,18 +9,18 @@ from flask import request
 from app.kit import errors
 from app.kit.errors import ApiError
 
-_IDENTITY = frozenset({"", "identity"})
+_IDENTITY_CODINGS = frozenset({"", "identity"})
 _GZIP_WBITS = 31  # zlib's code for the largest window and the gzip format
 _CHUNK_BYTES = 64 * 1024
-_GZIP = frozenset({"gzip", "x-gzip"})  # x-gzip is an older name (RFC 9110, section 8.4.1.3)
+_GZIP_CODINGS = frozenset({"gzip", "x-gzip"})  # x-gzip is an older name (RFC 9110, section 8.4.1.3)
 
 
 def is_encoded() -> bool:
-    """Return whether the body is compressed. Raises 415 if its content coding is not supported."""
+    """Return whether the request body is compressed. Raises 415 for an unsupported coding."""
     coding = request.headers.get("Content-Encoding", "").strip().lower()
-    if coding in _IDENTITY:
+    if coding in _IDENTITY_CODINGS:
         return False
-    if coding not in _GZIP:
+    if coding not in _GZIP_CODINGS:
         raise ApiError(
             "unsupported_media_type",
             "The body must be uncompressed, or compressed with `Content-Encoding: gzip`.",

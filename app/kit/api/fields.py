@@ -17,10 +17,10 @@ from marshmallow.validate import Length, OneOf, Range
 from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
 MAX_INT = 2**31 - 1
-MAX_DEPTH = 64
+MAX_JSON_DEPTH = 64
 MAX_FORM_BYTES = 256 * 1024
 """The maximum size in bytes of a multipart body without its file."""
-_DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def check_text(value: str) -> str:
@@ -37,8 +37,8 @@ def check_text(value: str) -> str:
 
 def check_json(value: object, depth: int = 0) -> None:
     """Raise ValidationError if JSON is nested too deeply or has text that `check_text` rejects."""
-    if depth > MAX_DEPTH:
-        raise ValidationError(f"Must not be nested deeper than {MAX_DEPTH} levels.")
+    if depth > MAX_JSON_DEPTH:
+        raise ValidationError(f"Must not be nested deeper than {MAX_JSON_DEPTH} levels.")
     if isinstance(value, str):
         check_text(value)
     elif isinstance(value, dict):
@@ -119,7 +119,7 @@ class Str(_DescribedField, fields.String):
 
 
 class ShownOnce(Str):
-    """A secret that only the first response contains. It is null in a replayed response."""
+    """A secret that is shown only in one response. It is null if this response is replayed."""
 
     def __init__(self, description: str) -> None:
         text = f"{description} Null if the response is replayed for an idempotency key."
@@ -129,8 +129,8 @@ class ShownOnce(Str):
 UUID_PATTERN = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 NOT_BLANK = {"pattern": r"\S"}
 """JSON Schema keyword for text with at least one character that is not whitespace."""
-_CONTROL = r"\u0000-\u001f\u007f"
-_NAME = rf"^\s*[^{_CONTROL}]*[^{_CONTROL}{INVISIBLE_CLASS}][^{_CONTROL}]*\s*$"
+_CONTROLS = r"\u0000-\u001f\u007f"
+_NAME_PATTERN = rf"^\s*[^{_CONTROLS}]*[^{_CONTROLS}{INVISIBLE_CLASS}][^{_CONTROLS}]*\s*$"
 
 
 class Name(Str):
@@ -140,7 +140,7 @@ class Name(Str):
     """
 
     def __init__(self, *, max_length: int = 200, **options: Unpack[FieldOptions]) -> None:
-        options["metadata"] = {"pattern": _NAME, **options.get("metadata", {})}
+        options["metadata"] = {"pattern": _NAME_PATTERN, **options.get("metadata", {})}
         super().__init__(max_length=max_length, min_length=1, **options)
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
@@ -178,7 +178,7 @@ class QueryInt(_DescribedField, fields.Integer):
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> int:
         # `int` also accepts 1_0, +1, spaces, and the digits of every script.
-        if type(value) is str and _DIGITS.fullmatch(value) is None:
+        if type(value) is str and _INTEGER.fullmatch(value) is None:
             raise self.make_error("invalid")
         if type(value) not in (int, str):
             raise self.make_error("invalid")

@@ -27,7 +27,7 @@ EXPOSED_HEADERS = [
 
 
 def build_security_headers(settings: Settings) -> dict[str, str]:
-    """Return the headers that are added to every response."""
+    """Return the security headers of every response, with HSTS only if PUBLIC_URL is https."""
     if settings.public_url.startswith("https://"):
         return {
             **_SECURITY_HEADERS,

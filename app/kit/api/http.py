@@ -18,8 +18,8 @@ from app.kit.settings import Settings
 
 log = get_logger("app.request")
 
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{40,}")
-_ALLOWED_HEADERS = ["Content-Type", "Authorization", "X-Request-ID", "X-Org-Slug", "X-API-Key"]
+_TOKEN_PATTERN = re.compile(r"[A-Za-z0-9_-]{40,}")
+_CORS_REQUEST_HEADERS = ["Content-Type", "Authorization", "X-Request-ID", "X-Org-Slug", "X-API-Key"]
 
 
 def init(app: Flask, settings: Settings) -> None:
@@ -34,7 +34,7 @@ def init(app: Flask, settings: Settings) -> None:
         CORS(
             app,
             origins=list(settings.cors_origins),
-            allow_headers=_ALLOWED_HEADERS,
+            allow_headers=_CORS_REQUEST_HEADERS,
             expose_headers=headers.EXPOSED_HEADERS,
             methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             max_age=600,
@@ -90,7 +90,7 @@ def _redact_path() -> str:
     path = request.path
     if not request.view_args:
         # No route matched, for example because of a trailing slash. The path may contain a token.
-        return _TOKEN.sub("***", path)
+        return _TOKEN_PATTERN.sub("***", path)
     for name, value in (request.view_args or {}).items():
         if name.endswith("_token") and value:
             path = path.replace(value, "***")

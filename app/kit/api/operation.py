@@ -56,7 +56,10 @@ def _serve(op: Operation, path_values: dict[str, str]) -> Response:
     db.set_read_only(read_only=True)
     if op.writes:
         audit.begin(
-            op.name, records=op.records, request_id=g.request_id, ip_address=request.remote_addr
+            op.name,
+            record_type=op.record_type,
+            request_id=g.request_id,
+            ip_address=request.remote_addr,
         )
     caller = _authenticate(op, path_values)
     if op.limit:
@@ -84,7 +87,7 @@ def _serve(op: Operation, path_values: dict[str, str]) -> Response:
         owner=_build_key_owner(op, caller),
         operation=f"{op.name} {request.path}",
         body=raw,
-        secrets=op.secrets,
+        secret_fields=op.secret_fields,
         perform=lambda: op.respond(op.handler(**arguments)),
     )
 
@@ -98,13 +101,13 @@ def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)
-    if op.form:
+    if op.is_form:
         return requests.read_form_body(op.body, op.max_body)
     return requests.read_json_body(op.body, op.max_body, has_upload=op.upload is not None)
 
 
 def _build_key_owner(op: Operation, caller: Caller | None) -> str:
-    """Return the owner of an idempotency key. Only the owner gets the stored response."""
+    """Return the string that identifies the owner of an idempotency key (see `idempotency.run`)."""
     if op.access == "control-plane":
         return op.access
     if caller is None:
@@ -133,7 +136,7 @@ def _authenticate(op: Operation, path_values: dict[str, str]) -> Caller | None:
 
 
 def _enter_organization(op: Operation, caller: Caller) -> None:
-    """Check the caller's role in the organization, and bind the organization. Raises 403 or 422."""
+    """Check the caller's role, and bind the organization to the request. Raises 403 or 422."""
     if caller.organization is None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None
@@ -156,7 +159,7 @@ def _record_actor(caller: Caller) -> None:
 
 
 def _check_api_key(op: Operation, caller: Caller) -> None:
-    if not op.keys:
+    if not op.allows_api_keys:
         raise errors.denied("API keys cannot be used for this operation. Sign in as a user.")
     if caller.read_only and op.method != "GET":
         raise errors.denied("This API key is read-only. Use another key.")
@@ -202,7 +205,7 @@ def _parse_path(op: Operation, path_values: dict[str, str]) -> dict[str, Any]:
             raise errors.not_found()
         if name == "org_slug" or name in op.text_ids:
             parameters[name] = text
-        elif name in op.numbers:
+        elif name in op.integer_parameters:
             if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004
                 raise errors.not_found()
             parameters[name] = int(text)

@@ -58,10 +58,7 @@ def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
 
 
 def build_error(failure: ValidationError) -> ApiError:
-    """Return a 422 error that reports the first invalid field.
-
-    `details.errors` lists up to 100 errors.
-    """
+    """Return a 422 error for the first invalid field, with up to 100 errors in `details.errors`."""
     details = _flatten_messages(failure.messages, "")
     first = details[0]
     return ApiError(
@@ -114,9 +111,9 @@ def read_json_body(
 def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the validated optional JSON body with defaults, and the raw body.
 
-    An empty body may have any media type, because some clients always send a media type. Other
-    clients send `{}`. If the validated body is empty, the raw body is also returned as empty.
-    Raises 413, 415 and 422 like `read_json_body`.
+    An empty body may have any media type, because some clients always send a media type. For a body
+    that is empty after validation, such as `{}`, the raw body is returned as empty too. Raises 413,
+    415 and 422 like `read_json_body`.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers
     raw = read_body(limit) if has_body else b""

@@ -114,7 +114,8 @@ def build_json_response(
 def build_response(result: object, dump: Dumper | None, status: int) -> Response:
     """Return the response for a record, `Reply`, `Page` or `Redirect`.
 
-    `dump` converts the data. If it is None, the data is sent unchanged.
+    `dump` converts the data. If it is None, the data is sent unchanged. The revision of a record
+    becomes the `ETag` header.
     """
     if isinstance(result, Redirect):
         return Response(status=303, headers={**result.headers, "Location": result.location})

@@ -27,9 +27,9 @@ def _find_literals(paths: Iterable[str]) -> dict[str, set[str]]:
     literals: dict[str, set[str]] = defaultdict(set)
     for path in paths:
         segments = _normalize_path(path).split("/")
-        for number, segment in enumerate(segments):
+        for index, segment in enumerate(segments):
             if segment != "{}":
-                literals["/".join(segments[:number])].add(segment)
+                literals["/".join(segments[:index])].add(segment)
     return literals
 
 
@@ -57,7 +57,7 @@ def _build_rule_class(literals: Mapping[str, set[str]]) -> type[Rule]:
 
 @contextmanager
 def prefer_literals(app: Flask, paths: Iterable[str]) -> Iterator[None]:
-    """Let the block register routes whose parameters do not match literal segments of `paths`."""
+    """Prevent parameters of routes that the block registers from matching literals in `paths`."""
     original, app.url_rule_class = app.url_rule_class, _build_rule_class(_find_literals(paths))
     try:
         yield

@@ -14,7 +14,7 @@ from app.kit import errors
 
 MAX_SAFE_INT = 2**53 - 1
 """The largest integer that every JSON parser represents exactly (RFC 8259, section 6)."""
-_INT_DIGITS = 19  # integers with fewer digits fit into 64 bits
+_MAX_INT_LENGTH = 20  # no integer of 64 bits has more characters
 _MIN_INT, _MAX_INT = -(2**63), 2**64 - 1
 _MAX_ECHO_LENGTH = 64
 
@@ -47,7 +47,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
         return json_object
 
     def parse_int(digits: str) -> int:
-        number = int(digits) if len(digits) <= _INT_DIGITS + 2 else None
+        number = int(digits) if len(digits) <= _MAX_INT_LENGTH else None
         if number is None or not _MIN_INT <= number <= _MAX_INT:
             raise errors.invalid(
                 f"The number {digits[:_MAX_ECHO_LENGTH]} is too large to be represented exactly."

@@ -3,8 +3,8 @@
 Totals and statistics are sums of a few cells. A cell is the number of rows with one combination of
 facets. Triggers append the changes that each statement makes to a table of deltas, so that writers
 never wait for each other. A job folds the deltas into the cells (`upkeep`). The functions below
-build SQL expressions for the statements of features. They add the cells and the remaining deltas in
-one statement, so that a count is exact for its snapshot. To count another list, see
+build SQL expressions for the statements of features. An expression adds the cells and the remaining
+deltas in one statement, so that a count is exact for its snapshot. To count another list, see
 docs/contributors/counters.md.
 """
 
@@ -117,9 +117,10 @@ def select_cells(
 ) -> Subquery:
     """Return a subquery for the cells of a source that match `where`.
 
-    Its columns are `shown_facets`, `n` (the number of rows) and `total` (the sum of the measure).
-    It may have several rows with the same facets, which the caller must add up. Raises LookupError
-    if no cube has all requested facets.
+    It reads the cells of the current organization, or of `organization_id`. Its columns are
+    `shown_facets`, `n` (the number of rows) and `total` (the sum of the measure). Several rows may
+    have the same facets; the caller must add them up. Raises LookupError if no cube has all
+    requested facets.
     """
     return _select_cells(
         source, shown_facets, where, organization_id or tenancy.current_organization_id(), span

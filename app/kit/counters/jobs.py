@@ -1,4 +1,4 @@
-"""Periodic background jobs that fold deltas into cells and check the counts."""
+"""Periodic background jobs that fold `CountDelta` rows into `Count` rows and check the counts."""
 
 from app.kit.counters import upkeep
 from app.kit.jobs import Job, enqueue_many, handler
@@ -9,7 +9,7 @@ _CHECK_SECONDS = 86_400
 
 @handler("counters.fold", resumable=True, every=_FOLD_SECONDS)
 def fold(job: Job) -> None:
-    """Fold the deltas of all organizations into the cells, batch by batch."""
+    """Fold the `CountDelta` rows of all organizations into their `Count` rows, batch by batch."""
     upkeep.fold(job.checkpoint)
 
 
@@ -24,6 +24,6 @@ def enqueue_checks(_: Job) -> None:
 
 @handler("counters.check_organization", queue="maintenance")
 def check_organization(job: Job) -> None:
-    """Compare the counts of an organization with the rows, and repair wrong counts."""
+    """Compare the counts of an organization with the counted rows, and repair wrong counts."""
     assert job.organization_id is not None
     upkeep.check_and_repair(job.organization_id, job.args["slug"], job.checkpoint)

@@ -29,7 +29,7 @@ class Count(TenantModel, db.Base):
 
 
 class CountDelta(db.Base):
-    """A change to a count, made by one statement and not yet folded into the cells.
+    """A change to a count, made by one statement and not yet folded into the `Count` rows.
 
     `xact` is the id of the transaction that made the change.
 
@@ -77,7 +77,7 @@ class CountSource(db.Base):
 
 
 class CountCube(db.Base):
-    """A cube. Each of its facets is stored as an index into the source's list of facets."""
+    """A cube (see `sources.Cube`). Its facets are stored as indexes into its source's facets."""
 
     __tablename__ = "count_cubes"
 

@@ -37,7 +37,7 @@ class Cube:
 def build_cubes(
     name: str, facets: tuple[str, ...], bucket: str, *levels: int, key: str | None = None
 ) -> Iterator[Cube]:
-    """Yield a cube for each bucket level. Its name ends with the level: `exports.created.day`."""
+    """Yield a cube for each of `levels` (MONTH, DAY, HOUR), named like `exports.created.day`."""
     for level in levels:
         yield Cube(f"{name}.{_LEVEL_NAMES[level]}", facets, key, bucket, level)
 

@@ -50,8 +50,8 @@ HORIZON = (
     "(SELECT coalesce(max(xact), 0) FROM count_horizon"
     " WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"
 )
-"""The SQL expression for the id of the transaction before which all deltas are folded. A restored
-dump may contain an id from another server that is greater than all ids here. It is ignored."""
+"""The SQL expression for the id of the transaction before which all deltas are folded. An id that
+is greater than all ids of this server is from a restored dump of another server, and is ignored."""
 
 
 class BucketSpan(NamedTuple):

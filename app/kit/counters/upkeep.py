@@ -1,4 +1,4 @@
-"""Functions that fold deltas into cells, and repair cells that differ from the counted rows."""
+"""Folding of `CountDelta` rows into cells (`Count`), and repair of cells that are wrong."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-BATCH = 5_000
+BATCH_SIZE = 5_000
 """The maximum number of deltas that one transaction folds."""
 MAX_BACKLOG = 10_000
 """The number of unfolded deltas of an organization above which a reader folds deltas itself. Adding
@@ -45,7 +45,7 @@ _read_counter = count(1)
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell that differs from the counted rows. Its count is off by `n`, its sum by `total`."""
+    """A wrong cell. Adding `n` to its count and `total` to its sum would correct it."""
 
     organization: str
     source: str
@@ -58,17 +58,17 @@ class Difference:
 
 
 def fold(checkpoint: Checkpoint) -> int:
-    """Fold all deltas in batches, and return how many deltas were folded.
+    """Fold all deltas into the cells in batches, and return how many deltas were folded.
 
     Calls `checkpoint`, which must commit, after each batch.
     """
     folded_count = 0
     while True:
         with tenancy.across_organizations(reason=_REASON):
-            batch_count = int(db.session().execute(_FOLD, {"limit": BATCH}).scalar_one())
+            batch_count = int(db.session().execute(_FOLD, {"limit": BATCH_SIZE}).scalar_one())
         checkpoint()
         folded_count += batch_count
-        if batch_count < BATCH:
+        if batch_count < BATCH_SIZE:
             return folded_count
 
 
@@ -86,7 +86,7 @@ def fold_backlog() -> None:
         with db.open_autocommit() as connection:
             values = {"organization": organization_id, "limit": MAX_BACKLOG + 1}
             if connection.execute(_COUNT_PENDING, values).scalar_one() > MAX_BACKLOG:
-                connection.execute(_FOLD, {"limit": BATCH})
+                connection.execute(_FOLD, {"limit": BATCH_SIZE})
     except SQLAlchemyError as failure:
         log.warning("counts.not_folded", error=type(failure).__name__)
 
@@ -110,7 +110,7 @@ def list_sources() -> list[str]:
 
 
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
-    """Yield the cells of an organization that differ from the counted rows.
+    """Yield the cells (`Count`) of an organization that differ from the counted rows.
 
     Each source is compared in one statement, so concurrent writes and folds do not affect the
     result.
@@ -130,7 +130,7 @@ def repair(organization_id: UUID, source: str) -> int:
 
 
 def check_and_repair(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
-    """Compare the counts of an organization with the rows, and repair wrong cells.
+    """Compare the counts of an organization with the counted rows, and repair wrong cells.
 
     Returns how many cells were wrong. Only a bug causes wrong cells, so they are logged as an
     error. Calls `checkpoint`, which must commit, after each source.

@@ -11,7 +11,7 @@ from psycopg2 import extensions
 
 
 class Watcher(Protocol):
-    """The methods of the guard that connections call."""
+    """The methods of a guard (`guard.Guard`) that connections call."""
 
     def watch_connecting(self, dsn: str) -> AbstractContextManager[None]:
         """Watch an attempt to connect.

@@ -1,7 +1,7 @@
 """A circuit breaker for a database that does not respond.
 
 A thread checks the connections of the process. When a statement or an attempt to connect takes a
-long time, the thread sends `SELECT 1` on its own connection. If there is no response in time, the
+long time, the thread sends `SELECT 1` on a separate connection. If no response arrives in time, the
 circuit opens: all sockets are shut down, so that waiting threads get an error immediately, and new
 connections are refused. The thread then tries to connect, and the first success closes the circuit.
 The guard adds no work to a statement.
@@ -55,7 +55,7 @@ class Guard:
         self._connections: dict[int, weakref.ref[Connection]] = {}
         self._previously_waiting: set[int] = set()
         self._thread: threading.Thread | None = None
-        self._connecting = 0
+        self._connecting_count = 0
         self._is_open = False
         self._failed_at = 0.0
         self._dsn = ""
@@ -88,7 +88,7 @@ class Guard:
         with self._lock:
             self._dsn = dsn
             self._start()
-            self._connecting += 1
+            self._connecting_count += 1
         try:
             yield
         except psycopg2.OperationalError:
@@ -96,7 +96,7 @@ class Guard:
             raise
         finally:
             with self._lock:
-                self._connecting -= 1
+                self._connecting_count -= 1
 
     def _on_connect_failure(self, seconds: float) -> None:
         # An immediate retry would be futile and could delay the recovery of the server.
@@ -126,7 +126,7 @@ class Guard:
         return [connection for connection in connections if connection is not None]
 
     def _start(self) -> None:
-        """Start the thread if it is not running. Raises OperationalError if that fails."""
+        """Start the watching thread if it is not running. Raises OperationalError if that fails."""
         if self._thread is None:
             thread = threading.Thread(target=self._watch, name="database-guard", daemon=True)
             try:
@@ -187,7 +187,7 @@ class Guard:
         if is_unused:
             self._drop_probe()
         with self._lock:
-            if self._connections or self._connecting or self._probe is not None:
+            if self._connections or self._connecting_count or self._probe is not None:
                 return False
             self._thread = None
             return True

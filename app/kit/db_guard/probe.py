@@ -8,7 +8,7 @@ from enum import Enum
 import psycopg2
 from psycopg2 import extensions
 
-_EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.POLLOUT}
+_POLL_EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.POLLOUT}
 
 
 class ProbeResult(Enum):
@@ -69,7 +69,7 @@ def _wait_until_ready(connection: extensions.connection, deadline: float) -> Non
     """Wait until an asynchronous connection is ready. Raises TimeoutError after `deadline`."""
     while (state := connection.poll()) != extensions.POLL_OK:
         poller = select.poll()
-        poller.register(connection.fileno(), _EVENTS[state])
+        poller.register(connection.fileno(), _POLL_EVENTS[state])
         remaining = max(0.0, deadline - time.monotonic())
         # Poll once more even after the deadline: this process itself may have been suspended.
         if not poller.poll(remaining * 1000) and time.monotonic() >= deadline:

@@ -25,10 +25,10 @@ log = get_logger("app.egress")
 
 USER_AGENT = release.NAME
 _LOOKUP_SECONDS = 5.0
-# The limit on received bytes also includes the headers, and the framing of chunks, which can take
-# five bytes for each byte of the body.
+# The limit on received bytes must also allow for the headers, and for the framing of chunks, which
+# can take five bytes for each byte of the body.
 _FRAME_FACTOR = 8
-_HEADER_BYTES = 256 * 1024
+_MAX_HEADER_BYTES = 256 * 1024
 _RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "accept-encoding"})
 
 
@@ -127,7 +127,7 @@ class Egress:
         """
         started_at = monotonic()
         prepared = _prepare_request(method, headers or {}, body)
-        max_bytes = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
+        max_bytes = max_response_bytes * _FRAME_FACTOR + _MAX_HEADER_BYTES
         call = Call(self.policy, started_at + deadline, max_bytes, repeatable)
         outcome = RequestOutcome()
         try:
@@ -163,7 +163,7 @@ class Egress:
 
         def build_call() -> Call:
             call_deadline = min(monotonic() + deadline, ends_at)
-            return Call(self.policy, call_deadline, max_response_bytes + _HEADER_BYTES)
+            return Call(self.policy, call_deadline, max_response_bytes + _MAX_HEADER_BYTES)
 
         for scheme in ("https://", "http://"):
             session.mount(scheme, GuardedAdapter(build_call, self._context))

@@ -38,7 +38,7 @@ Timeout = float | tuple[float, float] | tuple[float, None]
 """One timeout in seconds for both connecting and reading, or a timeout for each."""
 # The maximum time in seconds for a DNS lookup, and for connecting if no timeout is set.
 _LOOKUP_SECONDS = 10.0
-_TIMEOUTS = (10.0, 60.0)
+_DEFAULT_TIMEOUTS = (10.0, 60.0)
 _MAX_URL_LENGTH = 2048
 _MAX_POOLS = 64
 _MAX_IDLE_CONNECTIONS = 32
@@ -71,25 +71,25 @@ class _GuardedConnection(HTTPConnection):
         last_error: OSError | None = None
         for position, endpoint in enumerate(endpoints):
             try:
-                return self._connect(call, endpoint, untried=len(endpoints) - position)
+                return self._connect(call, endpoint, untried_count=len(endpoints) - position)
             except OSError as error:
                 last_error = error
         if isinstance(last_error, TimeoutError):
             raise ConnectTimeoutError(self, "the connection timed out") from last_error
         raise NewConnectionError(self, "the connection failed") from last_error
 
-    def _connect(self, call: Call, endpoint: Endpoint, untried: int) -> CallSocket:
+    def _connect(self, call: Call, endpoint: Endpoint, untried_count: int) -> CallSocket:
         """Connect to one address.
 
-        `untried` is the number of addresses that have not been tried. The remaining time is divided
-        equally among them.
+        `untried_count` addresses have not been tried. The remaining time is divided equally among
+        them.
         """
         connection = CallSocket(endpoint.family)
         try:
             for option in self.socket_options or ():
                 connection.setsockopt(*option)
             timeout = self.timeout if isinstance(self.timeout, int | float) else _LOOKUP_SECONDS
-            connection.settimeout(min(call.get_remaining() / untried, timeout))
+            connection.settimeout(min(call.get_remaining() / untried_count, timeout))
             connection.connect(endpoint.address)
             _check_peer(call, connection)
         except BaseException:
@@ -197,7 +197,7 @@ class GuardedAdapter(HTTPAdapter):
         Raises:
             EgressRefused: the policy does not allow the request.
         """
-        timeout = timeout or _TIMEOUTS
+        timeout = timeout or _DEFAULT_TIMEOUTS
         call = self._build_call()
         read_timeout = timeout[1] if isinstance(timeout, tuple) else timeout
         call.operation_timeout = inf if read_timeout is None else read_timeout
@@ -207,7 +207,7 @@ class GuardedAdapter(HTTPAdapter):
             raise RequestsConnectionError(error, request=request) from error
 
     def send_call(
-        self, request: PreparedRequest, call: Call, timeout: Timeout = _TIMEOUTS
+        self, request: PreparedRequest, call: Call, timeout: Timeout = _DEFAULT_TIMEOUTS
     ) -> Response:
         """Send a request within the limits of `call`, without reading the response body."""
         check_target(call.policy, request.url or "")

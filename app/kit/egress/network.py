@@ -1,4 +1,4 @@
-"""Guarded connections for engines, which have no access to the settings or the policy."""
+"""Guarded connections for `app.engines`, which has no access to the settings or the policy."""
 
 import socket
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from app.kit.egress.policy import EgressRefused
 
 
 class GuardedNetwork:
-    """Network access for an engine. It connects only to addresses that the policy allows.
+    """Network access for code in `app.engines`, limited to addresses that the policy allows.
 
     Args:
         egress: the client that opens the connections.

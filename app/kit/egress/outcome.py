@@ -32,7 +32,7 @@ class RequestOutcome:
 
     `status_code` is None if no status line was received. If `status_code` and `error` are both set,
     the response was interrupted after its headers. Names in `headers` are in lower case. `body` is
-    never decompressed, and is cut off at the limit. `error` is a short sentence that reveals
+    never decompressed, and is cut off at the maximum size. `error` is a short sentence that reveals
     nothing about the internal network.
     """
 
@@ -61,7 +61,7 @@ class RequestOutcome:
 
 Failure = tuple[ErrorKind, str]
 
-_TIMEOUTS = (
+_TIMEOUT_ERRORS = (
     TimeoutError,
     requests_exceptions.Timeout,
     urllib3.exceptions.TimeoutError,
@@ -93,7 +93,7 @@ def _match_known_error(error: BaseException) -> Failure | None:
 
 def _match_timeout(error: BaseException) -> Failure | None:
     # In urllib3, NewConnectionError (a failed connection) is a subclass of a timeout error.
-    if isinstance(error, (ResolutionFailed, *_TIMEOUTS)) and not isinstance(
+    if isinstance(error, (ResolutionFailed, *_TIMEOUT_ERRORS)) and not isinstance(
         error, urllib3.exceptions.NewConnectionError
     ):
         return ErrorKind.TIMEOUT, "no complete response was received in time"

@@ -16,7 +16,7 @@ from app.kit.egress.policy import EgressRefused, Policy
 # webhook ends after ten seconds, so each of the dispatcher's 256 threads can have three hanging
 # lookups. The limit is higher, so that one organization's name servers cannot use it up.
 _MAX_LOOKUPS = 1024
-_NUMERIC = re.compile(r"[0-9a-fx.:%]+", re.IGNORECASE)
+_NUMERIC_ADDRESS = re.compile(r"[0-9a-fx.:%]+", re.IGNORECASE)
 _lookup_semaphore = BoundedSemaphore(_MAX_LOOKUPS)
 
 _AddressInfo = tuple[
@@ -91,7 +91,7 @@ def _parse_numeric(host: str, port: int) -> _AddressInfos:
 
     Returns an empty list if `host` is not a numeric address.
     """
-    if not _NUMERIC.fullmatch(host):
+    if not _NUMERIC_ADDRESS.fullmatch(host):
         return []
     try:
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)

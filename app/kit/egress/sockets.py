@@ -46,7 +46,7 @@ class Call:
     max_bytes: float = inf
     repeatable: bool = True
     operation_timeout: float = inf
-    received: int = field(default=0, init=False)
+    received_bytes: int = field(default=0, init=False)
     uses_pooled_connection: bool = field(default=False, init=False)
     needs_new_connection: bool = field(default=False, init=False)
 
@@ -73,8 +73,8 @@ class Call:
         Raises:
             ResponseTooLarge: the size limit is exceeded.
         """
-        self.received += size
-        if self.received > self.max_bytes:
+        self.received_bytes += size
+        if self.received_bytes > self.max_bytes:
             raise ResponseTooLarge
         return size
 
@@ -101,7 +101,7 @@ class Call:
         the server had just closed the connection.
         """
         is_broken = (
-            self.uses_pooled_connection and not self.received and monotonic() < self.deadline
+            self.uses_pooled_connection and not self.received_bytes and monotonic() < self.deadline
         )
         return is_broken and self.repeatable and not self.needs_new_connection
 
@@ -148,13 +148,13 @@ def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.sock
     deadline = monotonic() + timeout
     endpoints = resolve(policy, host, port, timeout)
     error: OSError = TimeoutError("the connection timed out")
-    for untried, endpoint in zip(range(len(endpoints), 0, -1), endpoints, strict=True):
+    for untried_count, endpoint in zip(range(len(endpoints), 0, -1), endpoints, strict=True):
         remaining = deadline - monotonic()
         if remaining <= 0:
             break
         connection = socket.socket(endpoint.family)
         try:
-            connection.settimeout(remaining / untried)
+            connection.settimeout(remaining / untried_count)
             connection.connect(endpoint.address)
             connection.settimeout(timeout)
         except OSError as failure:

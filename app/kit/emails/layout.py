@@ -20,7 +20,7 @@ from app.kit.emails.templates import (
 )
 
 _FOLDER = Path(__file__).parent / "base"
-_PAGE = _FOLDER / "base.html"
+_HTML_TEMPLATE = _FOLDER / "base.html"
 _MAX_SUBJECT_LENGTH = 250
 _URL = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _PATH = re.compile(r"/?[A-Za-z0-9][A-Za-z0-9/_.-]*(\?[^\s<>\"]*)?")
@@ -126,7 +126,7 @@ def render(
     texts = {name: "" if v is None else _remove_control_characters(v) for name, v in values.items()}
     texts["link"] = page_url = _build_link(texts.get("link", ""), pages_url or public_url)
     link = page_url if template.action else ""
-    token = "" if "token" in template.names else texts.get("token", "")
+    token = "" if "token" in template.value_names else texts.get("token", "")
     unsubscribe = _build_link(texts.get("unsubscribe", ""), public_url)
     layout_phrases = _find_layout_phrases(template.language)
     subject = _render_subject(template, texts)
@@ -145,7 +145,7 @@ def render(
         "words": layout_phrases,
         "footer": footer,
     }
-    html = load_html_template(_PAGE).render(context)
+    html = load_html_template(_HTML_TEMPLATE).render(context)
     return RenderedEmail(subject, _render_plain_text(context), html, template.language)
 
 

@@ -45,10 +45,7 @@ class Phrases:
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
     def choose_language(self, locales: Iterable[str]) -> str:
-        """Return the language tag of the first locale that has a file.
-
-        Returns `en` if no locale has a file.
-        """
+        """Return the language tag of the first locale that has a file, or `en` if none has one."""
         for locale in locales:
             if len(locale) > _MAX_TAG_LENGTH:
                 continue

@@ -22,7 +22,7 @@ log = get_logger(__name__)
 SEND_FUNCTION = "letters.send"
 MAX_ATTEMPTS = 30
 """The maximum number of attempts to send an email. All of them together take four hours."""
-_APP = Path(__file__).parents[2]
+_APP_FOLDER = Path(__file__).parents[2]
 
 EMAILS_BY_NAME: dict[str, "Emails"] = {}
 """The email templates of all features, by the `stored_name` of their folder."""
@@ -76,7 +76,7 @@ class Emails:
         self.find_address = find_address
         # Queued jobs contain this name, and workers of the previous release also look it up. In
         # that release, each folder was called `letters`.
-        self.stored_name = folder.resolve().relative_to(_APP).with_name("letters").as_posix()
+        self.stored_name = folder.resolve().relative_to(_APP_FOLDER).with_name("letters").as_posix()
         self.templates = TextTemplates(folder)
         assert self.stored_name not in EMAILS_BY_NAME, f"duplicate emails in {self.stored_name}"
         EMAILS_BY_NAME[self.stored_name] = self
@@ -127,7 +127,8 @@ class Emails:
     def enqueue_delayed(self, email: Email, *, delay: float, unique_key: str | None) -> None:
         """Queue an email that is sent in `delay` seconds (see `enqueue`).
 
-        `cancel_queued` finds the email by its `unique_key`, unless this is None.
+        `cancel_queued` finds the email by `unique_key`, unless it is None or the key of an earlier
+        email that is being sent.
         """
         args = self._build_args(email)
         options: dict[str, Any] = {
@@ -171,7 +172,7 @@ class Emails:
 
     def _check_values(self, name: str, values: Values) -> None:
         template = self.templates.find(name, DEFAULT_LANGUAGE)
-        missing_names = template.names - set(values)
+        missing_names = template.value_names - set(values)
         if missing_names:
             raise TemplateError(f"{name} requires values for {', '.join(sorted(missing_names))}")
 

@@ -53,7 +53,7 @@ def parse_phrase(text: str) -> tuple[PhrasePart, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TextTemplate:
-    """The template of an email or a message in one language. `action` is None without a button."""
+    """A template of an email or message in one language. `action` labels the button, if any."""
 
     language: str
     subject: tuple[PhrasePart, ...]
@@ -61,7 +61,7 @@ class TextTemplate:
     action: str | None
 
     @property
-    def names(self) -> frozenset[str]:
+    def value_names(self) -> frozenset[str]:
         """Return the names of the required values, including `link` if there is an action."""
         phrases = (self.subject, *self.paragraphs)
         value_names = {part.text for parts in phrases for part in parts if part.is_variable}

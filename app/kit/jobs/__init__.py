@@ -189,7 +189,7 @@ def enqueue_many(
     *,
     queue: str | None = None,
 ) -> None:
-    """Enqueue several jobs in one statement.
+    """Enqueue several jobs in one statement, in the current transaction.
 
     `work` lists the organization id and the arguments of each job. `queue` overrides the handler's
     queue.

@@ -1,4 +1,4 @@
-"""The backlog of jobs and of due sources: the number of due rows, and the age of the oldest."""
+"""The backlog of queues and sources (`DueSource`): number of due rows, and age of the oldest."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,9 +13,11 @@ from app.kit.jobs.queues import QUEUES, list_served_queues
 MAX_COUNTED_JOBS = 100_000
 """The maximum number of due jobs to count in a queue, so that reading metrics stays fast."""
 
-QUEUE_DEPTH = metrics.Gauge("labeling_queue_depth", "The number of due rows.", ("queue",))
+QUEUE_DEPTH = metrics.Gauge("labeling_queue_depth", "Number of due jobs or deliveries.", ("queue",))
 QUEUE_AGE = metrics.Gauge(
-    "labeling_queue_oldest_due_seconds", "The age of the oldest due row in seconds.", ("queue",)
+    "labeling_queue_oldest_due_seconds",
+    "Age in seconds of the oldest due job or delivery.",
+    ("queue",),
 )
 _READ = text(
     f"""

@@ -91,7 +91,7 @@ _CLAIM = text(
         WHERE fairness_keys.fairness_key NOT IN (SELECT fairness_key FROM busy) LIMIT 1
     ), claimed AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
-            SELECT id, leased_until, {leases.HAS_LEASE} AS expired FROM jobs
+            SELECT id, leased_until, {leases.HAS_LEASE} AS lease_expired FROM jobs
             WHERE queue = :queue AND {FAIRNESS_KEY} = chosen.fairness_key AND {_IS_READY}
               AND function = chosen.function AND {_IS_FRESH} = chosen.fresh
             ORDER BY due_at
@@ -107,7 +107,7 @@ _CLAIM = text(
             THEN 1 ELSE 0 END
     FROM claimed WHERE jobs.id = claimed.id
     RETURNING jobs.id, organization_id, function, args, attempts, interruptions, faults,
-              lease_token, request_id, created_at, claimed.expired
+              lease_token, request_id, created_at, claimed.lease_expired
     """  # noqa: S608 - consists of constants
 )
 # LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue. Like `_CLAIM`, the statement
@@ -150,8 +150,8 @@ class ClaimedJob:
     """A leased job.
 
     `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose lease
-    expired. `faults` counts the latest consecutive runs that ended in a platform fault. `expired`
-    is true if a previous lease on the job had expired. All jobs of a claim share one `lease_token`.
+    expired. `faults` counts the latest consecutive runs that ended in a platform fault. All jobs of
+    a claim share one `lease_token`. `lease_expired` is true if the previous lease had expired.
     """
 
     id: UUID
@@ -164,7 +164,7 @@ class ClaimedJob:
     lease_token: UUID
     request_id: str | None
     created_at: datetime
-    expired: bool
+    lease_expired: bool
 
 
 def claim(

@@ -13,7 +13,7 @@ from app.kit import db, errors, tenancy
 from app.kit.db import Checkpoint
 from app.kit.jobs.handlers import HANDLERS
 
-BATCH = 500
+BATCH_SIZE = 500
 """The maximum number of jobs that one transaction changes."""
 _FILTER = """
     status = :status
@@ -140,8 +140,8 @@ def change_in_batches(
     The caller must have bound all organizations.
     """
     changed_count = 0
-    for start in range(0, len(job_ids), BATCH):
-        ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
+    for start in range(0, len(job_ids), BATCH_SIZE):
+        ids = [str(job_id) for job_id in job_ids[start : start + BATCH_SIZE]]
         changed_count += change(ids)
         checkpoint()
         report_progress(start + len(ids), len(job_ids))

@@ -114,7 +114,7 @@ class Job:
         return bool(args.get(progress.RESTART_ID) == restart_id)
 
     def lock_lease(self) -> bool:
-        """Lock the lease until the commit, and return whether this run still has it."""
+        """Lock the rows of the lease for update. Return whether this run still has the lease."""
         return claims.JOB_LEASES.lock(self.lease)
 
     def _must_yield(self) -> bool:

@@ -41,7 +41,7 @@ _BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0, healthy_seconds=30.0
 _RELAY_TIMEOUT_SECONDS = 2.0
 _STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 _WAKE_UP_SIGNAL = signal.SIGUSR1
-"""The signal that notifies the parent process of new requests in `WakeUps`."""
+"""The signal that notifies the parent process of new requests in `StartRequests`."""
 _WATCHED_SIGNALS = {signal.SIGCHLD, _WAKE_UP_SIGNAL, *_STOP_SIGNALS}
 
 Target = Callable[[Flask, Event], None]
@@ -68,8 +68,8 @@ class Child:
         return self.process is None and self.restarts.due_at is None
 
 
-class WakeUps:
-    """The queue groups with waiting jobs, for which the relay has requested processes.
+class StartRequests:
+    """The requests of the relay to start the processes of queue groups with waiting jobs.
 
     The relay and its parent share a byte of memory for each group, so requests cannot queue up.
     Create this object in the parent, before the fork.
@@ -78,13 +78,13 @@ class WakeUps:
     def __init__(self) -> None:
         self._positions = {group: position for position, group in enumerate(GROUPS)}
         self._flags = mmap.mmap(-1, len(self._positions))
-        self._parent = os.getpid()
+        self._parent_pid = os.getpid()
 
     def request(self, groups: Iterable[str]) -> None:
         """Make the parent process start the processes of `groups` that are not running."""
         for group in groups:
             self._flags[self._positions[group]] = True
-        os.kill(self._parent, _WAKE_UP_SIGNAL)
+        os.kill(self._parent_pid, _WAKE_UP_SIGNAL)
 
     def pop_groups(self) -> set[str]:
         """Return the requested groups, and clear the requests."""
@@ -94,14 +94,16 @@ class WakeUps:
         return groups
 
 
-def list_children(job_workers: int, wake_ups: WakeUps, *, outbound: bool = True) -> list[Child]:
+def list_children(
+    job_workers: int, start_requests: StartRequests, *, outbound: bool = True
+) -> list[Child]:
     """Return the background processes without starting them.
 
     `job_workers` determines the number of processes that parse documents. If `outbound` is false,
     the result omits the processes that call other hosts: their jobs and webhook deliveries stay
     queued.
     """
-    children = [Child("relay", partial(_run_relay, wake_ups=wake_ups))]
+    children = [Child("relay", partial(_run_relay, start_requests=start_requests))]
     for group in GROUPS.values():
         target = partial(_run_worker, group=group)
         if group.forking:
@@ -117,9 +119,9 @@ def list_children(job_workers: int, wake_ups: WakeUps, *, outbound: bool = True)
     ]
 
 
-def _run_relay(app: Flask, stopping: Event, *, wake_ups: WakeUps) -> None:
+def _run_relay(app: Flask, stopping: Event, *, start_requests: StartRequests) -> None:
     client = container.current().redis(timeout=_RELAY_TIMEOUT_SECONDS)
-    relay_loop = Relay(app, lambda: client, wake_ups.request)
+    relay_loop = Relay(app, lambda: client, start_requests.request)
     relay_loop.stopping = stopping
     stop_on_signals(stopping)
     relay_loop.run()
@@ -131,7 +133,7 @@ def _run_worker(app: Flask, stopping: Event, *, group: QueueGroup) -> None:
     connect = partial(container.current().redis, timeout=None)
     stop_on_signals(stopping)
     idle_seconds = container.settings().job_idle_seconds
-    functions = frozenset({relay.DRAIN})
+    functions = frozenset({relay.DRAIN_FUNCTION})
     consume(worker_class, app, [group.name], functions, connect, stopping, idle_seconds)
 
 
@@ -155,14 +157,14 @@ def _run_source(app: Flask, stopping: Event, *, source: handlers.DueSource) -> N
 
 
 def main(app: Flask) -> int:
-    """Run the children until SIGTERM or SIGINT, and return the exit status.
+    """Run the background processes until SIGTERM or SIGINT, and return the exit status.
 
     Call it in the main thread.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED_SIGNALS)
     settings = container.settings()
-    wake_ups = WakeUps()
-    children = list_children(settings.job_workers, wake_ups, outbound=settings.outbound)
+    start_requests = StartRequests()
+    children = list_children(settings.job_workers, start_requests, outbound=settings.outbound)
     gc.collect()
     gc.freeze()
     log.info("workers.started", children=[child.name for child in children])
@@ -174,7 +176,7 @@ def main(app: Flask) -> int:
         received_signal = signal.sigtimedwait(_WATCHED_SIGNALS, _compute_restart_wait(children))
         stop = received_signal is not None and received_signal.si_signo in _STOP_SIGNALS
         _record_exits(children)
-        requested_groups = wake_ups.pop_groups()
+        requested_groups = start_requests.pop_groups()
         for child in () if stop else children:
             if child.restarts.is_due or (child.is_stopped and child.group in requested_groups):
                 _start_child(app, child)
@@ -190,20 +192,20 @@ def _compute_restart_wait(children: list[Child]) -> float:
 
 
 def _start_child(app: Flask, child: Child) -> None:
-    parent = os.getpid()
+    parent_pid = os.getpid()
     sys.stdout.flush()
     child.restarts.record_start()
     pid = os.fork()
     if pid == 0:
-        _run_child(app, child, parent)
+        _run_child(app, child, parent_pid)
     child.process = ForkedChild(pid)
 
 
-def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
+def _run_child(app: Flask, child: Child, parent_pid: int) -> NoReturn:
     """Run the child's target in the forked process, and exit the process."""
     status = 1
     try:
-        process_lifetime.die_with_parent(parent)
+        process_lifetime.die_with_parent(parent_pid)
         process_lifetime.set_name(child.name)
         # Workers check this event between two jobs.
         stopping = handlers.stopping
@@ -211,7 +213,7 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())
         with app.app_context():
-            db.dispose()
+            db.discard_parent_connections()
         child.target(app, stopping)
         status = 0
     except BaseException:  # the parent restarts the child after any failure

@@ -27,7 +27,7 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-DRAIN = "app.kit.jobs.worker.drain"
+DRAIN_FUNCTION = "app.kit.jobs.worker.drain"
 """The path of the function that each message calls with the name of a group."""
 IDLE_SECONDS = 0.1
 MAX_MESSAGES_PER_SOURCE = 16
@@ -108,7 +108,7 @@ class Relay:
             if not message_counts[name] and self._has_claimable_job(queues)
         ]
         for name in groups_to_wake:
-            self._send(connection, name, DRAIN, [name])
+            self._send(connection, name, DRAIN_FUNCTION, [name])
         return len(groups_to_wake)
 
     def _has_claimable_job(self, queues: list[Queue]) -> bool:

@@ -1,4 +1,4 @@
-"""Renewal of the leases of running jobs, in a thread with its own database connection."""
+"""Renewal of the leases of running jobs, in a thread with a separate database connection."""
 
 import os
 import time

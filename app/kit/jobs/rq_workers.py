@@ -33,7 +33,7 @@ _WORKER_TTL_SECONDS = 45
 _QUIET_SECONDS = 3
 _UNREGISTER_SECONDS = 1.0
 _FLUSH_LOG_SECONDS = 0.1
-_CALLBACKS = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
+_CALLBACK_NAMES = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
 
 
 def is_permitted(job: Job, functions: frozenset[str]) -> bool:
@@ -49,7 +49,7 @@ def is_permitted(job: Job, functions: frozenset[str]) -> bool:
         )
     except DeserializationError:
         return False
-    extras = [getattr(job, name, None) for name in _CALLBACKS]
+    extras = [getattr(job, name, None) for name in _CALLBACK_NAMES]
     return is_plain and not any([*extras, getattr(job, "webhooks", None), job.repeats_left])
 
 

@@ -22,7 +22,8 @@ def get_quota(queue: Queue, connect: Callable[[], Redis]) -> int:
     """
     local_slots = count_local_slots(queue, container.settings().job_workers)
     try:
-        workers = Worker.count(queue=RqQueue(queue.group.name, connection=connect()))
+        worker_count = Worker.count(queue=RqQueue(queue.group.name, connection=connect()))
     except RedisError:
-        workers = 0
-    return compute_quota(max(local_slots, workers * (1 if queue.group.forking else local_slots)))
+        worker_count = 0
+    slots_per_worker = 1 if queue.group.forking else local_slots
+    return compute_quota(max(local_slots, worker_count * slots_per_worker))

@@ -172,7 +172,7 @@ def _claim_jobs(queue: Queue) -> list[ClaimedJob]:
         )
     if jobs:
         set_last_served_key(queue.name, claims.get_fairness_key(jobs[0]))
-        metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
+        metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.lease_expired for job in jobs))
     return jobs
 
 

@@ -16,13 +16,13 @@ set_client_factory = STORE.set_client_factory
 flush = STORE.flush
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_REQUEST_BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 REQUESTS = Histogram(
     "labeling_request_duration_seconds",
     "The time in seconds from the arrival of a request to its response.",
     ["operation", "method", "status"],
-    _BUCKETS,
+    _REQUEST_BUCKETS,
 )
 DELIVERIES = Counter("labeling_deliveries", "Webhook delivery attempts.", ["outcome"])
 JOBS = Counter("labeling_jobs", "Runs of background jobs.", ["function", "outcome"])

@@ -21,7 +21,7 @@ from app.kit.metrics.counters import INCREMENTS, Increments, SeriesKey
 
 log = get_logger(__name__)
 
-SUMS = "{labeling:metrics}:sums"
+SUMS_KEY = "{labeling:metrics}:sums"
 SEND_SECONDS = 1.0
 _MARK_SECONDS = 3600
 _LOCK_SECONDS = 1.0
@@ -29,7 +29,7 @@ _OUTAGE_QUIET_SECONDS = 120.0
 
 # Adds a batch of increments completely or, if it was added before, not at all. A reply from Redis
 # can get lost (a hung Redis executes commands once it continues). The batch is then sent again.
-_ADD = """
+_ADD_SCRIPT = """
 if #KEYS == 2 then
     if redis.call('GET', KEYS[2]) == ARGV[1] then return 0 end
     redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[2])
@@ -136,9 +136,9 @@ class MetricStore:
         return True
 
     def _send_batch(self, *, marked: bool) -> bool:
-        keys = [SUMS, self._mark_key] if marked else [SUMS]
+        keys = [SUMS_KEY, self._mark_key] if marked else [SUMS_KEY]
         try:
-            self._get_client().register_script(_ADD)(keys=keys, args=self._batch)
+            self._get_client().register_script(_ADD_SCRIPT)(keys=keys, args=self._batch)
         except Exception as failure:  # noqa: BLE001 - no failure may lose increments
             self._log_outage(failure)
             return False
@@ -153,7 +153,7 @@ class MetricStore:
         if self._connect is None:
             return self._increments.copy()
         try:
-            fields = self._get_client().hgetall(SUMS)
+            fields = self._get_client().hgetall(SUMS_KEY)
         except Exception as failure:  # noqa: BLE001 - metrics are most important in an outage
             self._log_outage(failure)
             return None

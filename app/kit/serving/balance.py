@@ -10,10 +10,10 @@ DEFER_SECONDS before it accepts a connection.
 import mmap
 
 DEFER_SECONDS = 0.001
-_SLOTS = 256
+_SLOT_COUNT = 256
 _COUNT_BYTES = 4
 # Created when the master imports this module, so that its workers share the memory.
-_counts = memoryview(mmap.mmap(-1, _SLOTS * _COUNT_BYTES)).cast("i")
+_counts = memoryview(mmap.mmap(-1, _SLOT_COUNT * _COUNT_BYTES)).cast("i")
 
 
 class ConnectionCount:
@@ -23,12 +23,12 @@ class ConnectionCount:
     """
 
     def __init__(self, age: int) -> None:
-        self._slot = age % _SLOTS
+        self._slot = age % _SLOT_COUNT
         self.record(0)
 
-    def record(self, connections: int) -> None:
+    def record(self, connection_count: int) -> None:
         """Store the number of connections of this worker, for the other workers to read."""
-        _counts[self._slot] = connections + 1  # 0 means no worker
+        _counts[self._slot] = connection_count + 1  # 0 means no worker
 
     def is_lowest(self) -> bool:
         """Return whether no other worker has fewer connections than this worker."""
@@ -37,4 +37,4 @@ class ConnectionCount:
 
 def remove_count(age: int) -> None:
     """Remove the connection count of a worker that has exited. The master calls this."""
-    _counts[age % _SLOTS] = 0
+    _counts[age % _SLOT_COUNT] = 0

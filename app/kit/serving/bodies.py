@@ -32,18 +32,18 @@ class Spool:
         self._used_bytes = 0
         self._lock = threading.Lock()
 
-    def allocate(self, count: int) -> bool:
-        """Reserve `count` bytes unless that would exceed the limit. Return whether it succeeded."""
+    def allocate(self, byte_count: int) -> bool:
+        """Reserve `byte_count` bytes unless this exceeds the limit. Return whether it succeeded."""
         with self._lock:
-            if self._used_bytes + count > self._limit:
+            if self._used_bytes + byte_count > self._limit:
                 return False
-            self._used_bytes += count
+            self._used_bytes += byte_count
             return True
 
-    def free(self, count: int) -> None:
-        """Release `count` bytes that `allocate` reserved."""
+    def free(self, byte_count: int) -> None:
+        """Release `byte_count` bytes that `allocate` reserved."""
         with self._lock:
-            self._used_bytes -= count
+            self._used_bytes -= byte_count
 
 
 class Body:

@@ -111,7 +111,7 @@ class ConnectionTable:
         return len(self._connections) >= self.limit
 
     def list_expired(self, now: float) -> list[Connection]:
-        """Return the connections whose deadline has passed."""
+        """Return the connections whose deadline has passed and that no thread owns."""
         return [
             connection
             for connection in self._connections.values()
@@ -121,8 +121,9 @@ class ConnectionTable:
     def list_victims(self, now: float) -> list[Connection]:
         """Return connections to close in order to accept new connections.
 
-        They belong to the network with the most connections. Stalled connections come first, then
-        idle connections, then all others. Within each group, the slowest connections come first.
+        They belong to the client network with the most connections. Stalled connections come first,
+        then idle connections, then all others. Within each group, the slowest connections come
+        first.
         """
         waiting_connections = [
             c for c in self._connections.values() if c.state is not ConnectionState.RUNNING
@@ -172,12 +173,12 @@ class ConnectionTable:
 
 
 def _list_slowest_in_largest_network(
-    connections: Iterable[Connection], weight: Callable[[Connection], int]
+    connections: Iterable[Connection], get_weight: Callable[[Connection], int]
 ) -> list[Connection]:
     connections = list(connections)
     weights: Counter[bytes] = Counter()
     for connection in connections:
-        weights[connection.network] += weight(connection)
+        weights[connection.network] += get_weight(connection)
     if not weights:
         return []
     largest_network = weights.most_common(1)[0][0]

@@ -22,7 +22,7 @@ log = get_logger("app.serving")
 
 _RECEIVE_BYTES = 256 * 1024
 _POLL_SECONDS = 1.0
-_NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_EXHAUSTION_ERRNOS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Listener(Protocol):
@@ -53,18 +53,18 @@ class EventLoop:
         limits = sockets.limits
         self._spool = Spool(limits.spool_folder, limits.spool_bytes, limits.reserve_bytes)
         self._buffer = memoryview(bytearray(_RECEIVE_BYTES))
-        self._wakeup = -1
+        self._wakeup_descriptor = -1
         self._accepting = self._draining = False
         self._deferred_until: float | None = None
         self._swept_at = 0.0
 
-    def start(self, wakeup: int) -> None:
+    def start(self, wakeup_descriptor: int) -> None:
         """Start accepting connections.
 
-        A byte that arrives on the descriptor `wakeup` interrupts the wait in `run_once`.
+        A byte that arrives on `wakeup_descriptor` interrupts the wait in `run_once`.
         """
-        self._wakeup = wakeup
-        self._sockets.epoll.register(wakeup, select.EPOLLIN)
+        self._wakeup_descriptor = wakeup_descriptor
+        self._sockets.epoll.register(wakeup_descriptor, select.EPOLLIN)
         for listener in self._listeners.values():
             listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
             self._sockets.epoll.register(listener.fileno(), 0)
@@ -78,7 +78,7 @@ class EventLoop:
                 self._sockets.run_guarded(connection, self._on_event)
             elif descriptor in self._listeners:
                 self._on_new_connection(self._listeners[descriptor])
-            elif descriptor == self._wakeup:
+            elif descriptor == self._wakeup_descriptor:
                 os.read(descriptor, 4096)
         now = time.monotonic()
         if now - self._swept_at >= _POLL_SECONDS:
@@ -142,7 +142,7 @@ class EventLoop:
         try:
             client, peer = listener.accept()
         except OSError as error:
-            if error.errno in _NO_DESCRIPTORS:
+            if error.errno in _EXHAUSTION_ERRNOS:
                 log.warning("connections.no_descriptors", connections=len(self._table))
                 self._evict()
             return

@@ -21,7 +21,7 @@ class Refusals:
         self._common_headers = {**headers.build_security_headers(settings), **headers.DEFAULTS}
 
     def render(self, error: ApiError, request: Request | None) -> bytes:
-        """Return the complete HTTP response. The connection must be closed after sending it."""
+        """Return a complete response with `Connection: close`, and record it in log and metrics."""
         body = responses.encode(error.build_body())
         client_id = request.get_header("X-REQUEST-ID") if request else ""
         request_id = headers.choose_request_id(client_id)

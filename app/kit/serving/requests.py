@@ -15,7 +15,7 @@ _END_OF_HEAD = b"\r\n\r\n"
 _VERSIONS = {"1.0": (1, 0), "1.1": (1, 1)}
 _CHUNKED_HEAD = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 _SINGLE_HEADERS = frozenset({"HOST", "CONTENT-TYPE", "TRANSFER-ENCODING"})
-_FRAMING_SLACK = 64 * 1024
+_FRAMING_SLACK_BYTES = 64 * 1024
 
 
 def build_malformed_error(reason: str) -> ApiError:
@@ -214,7 +214,7 @@ class Request:
     def _feed_chunks(self, data: bytes | memoryview) -> bytes:
         self._wire_bytes += len(data)
         self._parse(data)
-        if self._wire_bytes > _FRAMING_SLACK + 8 * self.body_store.size:
+        if self._wire_bytes > _FRAMING_SLACK_BYTES + 8 * self.body_store.size:
             raise build_malformed_error("its chunks are too small.")
         return b""
 
@@ -224,7 +224,7 @@ class Request:
     def on_url(self, url: bytes) -> None:
         self.url += url
         if len(self.url) > self._limits.line_bytes:
-            self._error = ApiError("uri_too_long", "The request's target is too long.")
+            self._error = ApiError("uri_too_long", "The request URL is too long.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.head_complete:

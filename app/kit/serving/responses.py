@@ -30,19 +30,19 @@ class StopReason(Enum):
 class Outbox:
     """The send buffer of a non-blocking socket. gunicorn's Response uses it like a socket."""
 
-    __slots__ = ("_buffers", "_socket", "sent", "size")
+    __slots__ = ("_buffers", "_socket", "sent_bytes", "unsent_bytes")
 
     def __init__(self, client: socket.socket) -> None:
         self._socket = client
         self._buffers: list[bytes | memoryview] = []
-        self.size = 0
-        self.sent = 0
+        self.unsent_bytes = 0
+        self.sent_bytes = 0
 
     def sendall(self, data: bytes) -> None:
-        """Add bytes to the buffer. The next `flush` sends them."""
+        """Add `data` to the buffer. The next `flush` sends it."""
         if data:
             self._buffers.append(data)
-            self.size += len(data)
+            self.unsent_bytes += len(data)
 
     def flush(self) -> bool:
         """Send as much as the socket accepts, and return whether the buffer is empty.
@@ -60,8 +60,8 @@ class Outbox:
         return True
 
     def _discard(self, count: int) -> None:
-        self.size -= count
-        self.sent += count
+        self.unsent_bytes -= count
+        self.sent_bytes += count
         while count:
             first = self._buffers[0]
             if count < len(first):
@@ -94,12 +94,12 @@ class Exchange:
     @property
     def is_started(self) -> bool:
         """Return whether a part of the response has been sent."""
-        return self.outbox.sent > 0
+        return self.outbox.sent_bytes > 0
 
     @property
     def unsent_bytes(self) -> int:
         """Return the number of buffered bytes that have not been sent."""
-        return self.outbox.size
+        return self.outbox.unsent_bytes
 
     @property
     def must_close(self) -> bool:
@@ -127,7 +127,7 @@ class Exchange:
         slice_end = time.monotonic() + _SLICE_SECONDS
         for part in self._parts:
             self._response.write(part)
-            if self.outbox.size < _GATHER_BYTES:
+            if self.outbox.unsent_bytes < _GATHER_BYTES:
                 continue
             if not self.outbox.flush():
                 return StopReason.BLOCKED

@@ -23,9 +23,9 @@ from app.kit.serving.responses import ClientGone
 
 log = get_logger("app.serving")
 
-_READ = select.EPOLLIN | select.EPOLLONESHOT
-_WRITE = select.EPOLLOUT | select.EPOLLONESHOT
-_RESET = struct.pack("ii", 1, 0)
+_READ_EVENTS = select.EPOLLIN | select.EPOLLONESHOT
+_WRITE_EVENTS = select.EPOLLOUT | select.EPOLLONESHOT
+_LINGER_RESET = struct.pack("ii", 1, 0)
 _MAX_UNSENT_KERNEL_BYTES = 128 * 1024
 
 
@@ -53,23 +53,23 @@ class Sockets:
             self.table.add(connection)
             self.connection_count.record(len(self.table))
             connection.set_state(ConnectionState.IDLE, time.monotonic(), self.limits.head_seconds)
-            self.epoll.register(connection.descriptor, _READ)
+            self.epoll.register(connection.descriptor, _READ_EVENTS)
 
     def wait(self, connection: Connection, state: ConnectionState, seconds: float) -> None:
-        """Set the state of a connection, and wait for its next event for at most `seconds`."""
+        """Set a connection's state, and let the loop wait up to `seconds` for its next event."""
         with self.lock:
             connection.set_state(state, time.monotonic(), seconds)
             self._register_next_event(connection)
 
     def resume_waiting(self, connection: Connection) -> None:
-        """Wait for the next event of a connection, with the same state and deadline."""
+        """Let the loop wait for a connection's next event, with the same state and deadline."""
         with self.lock:
             self._register_next_event(connection)
 
     def extend_deadline(self, connection: Connection, byte_count: int, seconds: float) -> None:
-        """Extend the deadline of a connection for `byte_count` transferred bytes, and keep waiting.
+        """Extend the deadline of a connection for `byte_count` transferred bytes.
 
-        The new deadline is at most `seconds` from now.
+        The new deadline is at most `seconds` from now. The loop continues to wait.
         """
         with self.lock:
             now = time.monotonic()
@@ -80,7 +80,7 @@ class Sockets:
         # If the next request has been received already, the loop must wake up immediately. The
         # socket is writable, so waiting for writability has this effect.
         write = connection.state is ConnectionState.SENDING or connection.received
-        self.epoll.modify(connection.descriptor, _WRITE if write else _READ)
+        self.epoll.modify(connection.descriptor, _WRITE_EVENTS if write else _READ_EVENTS)
 
     def close(self, connection: Connection, *, reset: bool = False) -> None:
         """Close a connection and release its resources.
@@ -96,7 +96,7 @@ class Sockets:
                 connection.request.body_store.close()
             if reset:
                 # Unsent bytes would stay in the kernel until the client has read them.
-                connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+                connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
             self.epoll.unregister(connection.descriptor)
             connection.socket.close()
         exchange, connection.exchange = connection.exchange, None
@@ -113,7 +113,7 @@ class Sockets:
         self.linger(connection)
 
     def linger(self, connection: Connection) -> None:
-        """Stop sending, and wait for the client to close the connection.
+        """Stop sending, and let the loop wait for the client to close the connection.
 
         Closing a socket while data arrives resets the connection, and the client may lose the
         response.

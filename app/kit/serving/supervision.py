@@ -14,34 +14,31 @@ import os
 
 from app.kit.process_lifetime import die_with_parent, die_with_pipe
 
-LISTENER, LIFELINE, READY = "API_LISTENER_FD", "API_LIFELINE_FD", "API_READY_FD"
+LISTENER_ENV, LIFELINE_ENV, READY_ENV = "API_LISTENER_FD", "API_LIFELINE_FD", "API_READY_FD"
 
 
 def get_bind_address(address: str) -> str:
     """Return the bind address for gunicorn: the supervisor's socket if it exists, or `address`."""
-    descriptor = os.environ.get(LISTENER)
+    descriptor = os.environ.get(LISTENER_ENV)
     return f"fd://{descriptor}" if descriptor else address
 
 
 def is_supervised() -> bool:
     """Return whether the supervisor started this process. If so, workers outlive their master."""
-    return LIFELINE in os.environ
+    return LIFELINE_ENV in os.environ
 
 
-def set_death_signal(master: int) -> None:
-    """Have the kernel kill this worker when the supervisor exits.
-
-    Without a supervisor, the worker is killed when its master exits.
-    """
+def set_death_signal(master_pid: int) -> None:
+    """Have the kernel kill this worker when the supervisor (or, without one, the master) exits."""
     if is_supervised():
-        die_with_pipe(int(os.environ[LIFELINE]))
+        die_with_pipe(int(os.environ[LIFELINE_ENV]))
     else:
-        die_with_parent(master)
+        die_with_parent(master_pid)
 
 
 def report_ready() -> None:
     """Report to the supervisor, if there is one, that this worker is ready."""
-    descriptor = os.environ.get(READY)
+    descriptor = os.environ.get(READY_ENV)
     if descriptor:
         os.write(int(descriptor), f"{os.getpid()}\n".encode())
 

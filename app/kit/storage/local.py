@@ -64,19 +64,19 @@ class LocalFiles:
         """
         folder = self._root / STAGING
         token = secrets.token_hex(16)
-        names = [f"{folder}/{token}-{number}" for number in range(len(contents))]
+        staged_paths = [f"{folder}/{token}-{index}" for index in range(len(contents))]
         try:
             with translate_disk_errors():
                 _make_unsynced_folder(folder)
-                for name, data in zip(names, contents.values(), strict=True):
-                    _write_file(name, data)
+                for path, data in zip(staged_paths, contents.values(), strict=True):
+                    _write_file(path, data)
                 _sync_file_system(folder)
-                for name, key in zip(names, contents, strict=True):
-                    _replace(name, f"{self._root}/{key}")
+                for path, key in zip(staged_paths, contents, strict=True):
+                    _replace(path, f"{self._root}/{key}")
                 _sync_file_system(folder)
         except BaseException:
-            for name in names:
-                Path(name).unlink(missing_ok=True)
+            for path in staged_paths:
+                Path(path).unlink(missing_ok=True)
             raise
 
     def move(self, source: str, target: str) -> None:
@@ -124,7 +124,7 @@ class LocalFiles:
             self.remove(key)
 
     def prune(self, folder: str) -> None:
-        """Delete empty folders, bottom-up. A folder that received a new file meanwhile is kept."""
+        """Delete a folder and its subfolders, bottom-up, if each is empty when it is deleted."""
         for parent, _, _ in os.walk(self._root / folder, topdown=False):
             with suppress(OSError):
                 Path(parent).rmdir()

@@ -47,8 +47,8 @@ class FileEntry(NamedTuple):
 class FolderTotals(NamedTuple):
     """The number of files in a folder and its subfolders, and their total size in bytes."""
 
-    files: int
-    bytes: int
+    file_count: int
+    byte_count: int
 
 
 class StagedFile:
@@ -262,14 +262,14 @@ class Storage:
 
     def measure(self, prefix: str) -> FolderTotals:
         """Measure a folder and its subfolders: return the number and total size of the files."""
-        files = size = 0
+        file_count = byte_count = 0
         for entry in self.list(prefix):
-            files += 1
-            size += entry.size
-        return FolderTotals(files, size)
+            file_count += 1
+            byte_count += entry.size
+        return FolderTotals(file_count, byte_count)
 
     def clear(self, prefix: str, *, batch_size: int = 1000) -> Iterator[int]:
-        """Delete the folder `prefix` with its files in batches. Yield the size of each batch.
+        """Delete the folder `prefix` in batches of files. Yield how many files each batch deleted.
 
         Files that are written meanwhile may remain.
         """

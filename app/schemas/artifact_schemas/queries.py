@@ -18,7 +18,7 @@ from app.schemas.artifact_schemas.models import (
     SchemaVersion,
 )
 
-_SORTS = {
+_SORT_COLUMNS = {
     "created_at": ArtifactSchema.created_at,
     "name": ArtifactSchema.name,
     "updated_at": ArtifactSchema.updated_at,
@@ -27,8 +27,7 @@ MAX_PAGE_BYTES = 16 * 1024 * 1024
 """The maximum total size in bytes of each large column on a page.
 
 The limit applies separately to `fields`, `changes` and `guidelines`, and is divided equally among
-the records of the page. Larger values are returned as None.
-"""
+the records of the page. Larger values are returned as None."""
 
 
 def _list_columns(model: type[db.Base], *excluded: str) -> list[Column]:
@@ -54,7 +53,7 @@ def list_schemas(page: PageRequest, **filters: Any) -> Page:
     """
     conditions = [_NOT_DELETED, *build_filter_conditions(ArtifactSchema, filters)]
     # The sizes of the fields are read only for the rows of the page, not for all sorted rows.
-    keys = select(_SORTS[page.sort.lstrip("-")], ArtifactSchema.id).where(*conditions)
+    keys = select(_SORT_COLUMNS[page.sort.lstrip("-")], ArtifactSchema.id).where(*conditions)
     large_columns = (ArtifactSchema.fields, ArtifactSchema.guidelines)
     rows = paginate(
         select(
@@ -62,10 +61,10 @@ def list_schemas(page: PageRequest, **filters: Any) -> Page:
             *(_build_size_limited_column(column, page) for column in large_columns),
         ),
         page,
-        sorts=_SORTS,
+        sort_columns=_SORT_COLUMNS,
         unique=ArtifactSchema.id,
-        count=select(ArtifactSchema.id).where(*conditions),
-        keys=[KeyQuery(keys)],
+        counted_rows=select(ArtifactSchema.id).where(*conditions),
+        key_queries=[KeyQuery(keys)],
     )
     return replace(rows, items=[ArtifactSchema(**row._mapping) for row in rows.items])  # noqa: SLF001 - public in SQLAlchemy
 
@@ -149,9 +148,9 @@ def list_versions(
     return paginate(
         statement,
         request,
-        sorts={"number": SchemaVersion.number},
+        sort_columns={"number": SchemaVersion.number},
         unique=SchemaVersion.id,
-        count=select(SchemaVersion.id).where(*conditions),
+        counted_rows=select(SchemaVersion.id).where(*conditions),
     )
 
 

@@ -32,7 +32,7 @@ versions = Blueprint("schema-versions", description="Immutable versions of schem
 @blueprint.get(
     "/schemas",
     permission="schemas:read",
-    query=Listing(sorts=("-created_at", "name", "updated_at"), filters=SchemaFilters),
+    query=Listing(sort_keys=("-created_at", "name", "updated_at"), filters=SchemaFilters),
     returns=SchemaSummary,
 )
 def list_schemas(caller: Caller, query: dict[str, Any]) -> Page:
@@ -198,7 +198,7 @@ def duplicate_schema(
 @blueprint.get(
     "/schemas/{schema_id}/versions",
     permission="schemas:read",
-    query=Listing(sorts=("-number",), created=True),
+    query=Listing(sort_keys=("-number",), has_period=True),
     returns=SchemaVersionSummary,
 )
 def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Page:

@@ -24,8 +24,8 @@ blueprint = Blueprint(
 @blueprint.get(
     "/schema-templates",
     access="user",
-    keys=True,
-    query=Listing(sorts=("name", "id", "industry"), filters=TemplateFilters),
+    allows_api_keys=True,
+    query=Listing(sort_keys=("name", "id", "industry"), filters=TemplateFilters),
     returns=SchemaTemplate,
 )
 def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Page:
@@ -40,7 +40,7 @@ def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Page:
 @blueprint.get(
     "/schema-templates/{template_id}",
     access="user",
-    keys=True,
+    allows_api_keys=True,
     returns=SchemaTemplateDetail,
     text_ids=("template_id",),
 )

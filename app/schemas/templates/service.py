@@ -39,8 +39,8 @@ def list_templates(
         searched_columns = (table.name, table.document_type)
         matches = (searched.icontains(q, autoescape=True) for searched in searched_columns)
         statement = statement.where(or_(*matches))
-    sorts = {"name": table.name, "id": table.id, "industry": table.industry}
-    rows_page = paginate(statement, page, sorts=sorts, unique=table.id)
+    sort_columns = {"name": table.name, "id": table.id, "industry": table.industry}
+    rows_page = paginate(statement, page, sort_columns=sort_columns, unique=table.id)
     return replace(rows_page, items=[templates[row.id] for row in rows_page.items])
 
 

@@ -5,7 +5,7 @@ from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import Bool, Int, List, OneOf, Schema, Str, UtcDateTime, Uuid
 
 MAX_ASSIGNEES = 100
-MAX_EXCLUDED = 50
+MAX_EXCLUDED_ARTIFACTS = 50
 STRATEGIES = ("everyone", "round_robin", "least_loaded")
 
 
@@ -63,7 +63,7 @@ class NextArtifact(Schema):
     language = Str(max_length=35)
     exclude = List(
         Uuid(),
-        max_items=MAX_EXCLUDED,
+        max_items=MAX_EXCLUDED_ARTIFACTS,
         load_default=list,
         description=(
             "Ids of artifacts to exclude, such as artifacts that the client has prefetched."

@@ -59,7 +59,6 @@ _author = aliased(User)
 _resolver = aliased(User)
 _first_comment = aliased(Comment)
 
-
 _SELECT_COMMENTS = (
     select(
         *db.build_columns(
@@ -73,7 +72,7 @@ _SELECT_COMMENTS = (
     .join(_author, _author.id == Comment.author_id)
     .outerjoin(_resolver, _resolver.id == Comment.resolved_by_id)
 )
-_SORTS = {"thread": Comment.thread_id, "created_at": Comment.created_at}
+_SORT_COLUMNS = {"thread": Comment.thread_id, "created_at": Comment.created_at}
 
 
 def get(comment_id: UUID) -> CommentRow:
@@ -96,14 +95,14 @@ def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any])
     return paginate(
         _SELECT_COMMENTS.where(*conditions),
         request,
-        sorts=_SORTS,
+        sort_columns=_SORT_COLUMNS,
         unique=Comment.id,
-        count=select(Comment.id).where(*conditions),
+        counted_rows=select(Comment.id).where(*conditions),
     )
 
 
 def _build_resolved_condition() -> ColumnElement[bool]:
-    """Build the condition that the comment's thread is resolved."""
+    """Build the condition that a comment's thread is resolved."""
     is_first = build_join(Comment.thread_id, _first_comment)
     return exists().where(is_first, _first_comment.resolved_at.is_not(None))
 

@@ -14,7 +14,7 @@ blueprint = Blueprint("comments", tag="tag-sets")
 @blueprint.get(
     "/tag-sets/{tag_set_id}/comments",
     permission="comments:read",
-    query=Listing(sorts=("thread", "created_at"), filters=CommentFilters, created=True),
+    query=Listing(sort_keys=("thread", "created_at"), filters=CommentFilters, has_period=True),
     returns=Comment,
 )
 def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:

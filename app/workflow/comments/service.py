@@ -110,7 +110,7 @@ def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller
 
     Raises 400 on the field `mentions.N` if a user may not see the tag set.
     """
-    viewer_ids = tag_sets.find_viewers(tag_set, mentions, caller=caller) if mentions else set()
+    viewer_ids = tag_sets.find_viewer_ids(tag_set, mentions, caller=caller) if mentions else set()
     for position, user_id in enumerate(mentions):
         if user_id not in viewer_ids:
             raise errors.invalid(

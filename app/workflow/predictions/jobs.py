@@ -31,7 +31,7 @@ def _fail_prediction(job: Job, _error: str) -> None:
     retryable=False,
 )
 def predict(job: Job) -> None:
-    """Predict the tags of a document with the organization's trained model, or by rules."""
+    """Predict the tags of a document with the organization's trained model or by built-in rules."""
     _run_prediction(job, requesting.BUILTIN_JOB)
 
 

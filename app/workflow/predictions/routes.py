@@ -7,7 +7,7 @@ from app.kit.principal import Caller
 from app.workflow.predictions import schemas
 from app.workflow.predictions.service import requesting
 
-blueprint = Blueprint("predictions", tag="artifacts", records="artifacts")
+blueprint = Blueprint("predictions", tag="artifacts", record_type="artifacts")
 
 
 @blueprint.post(

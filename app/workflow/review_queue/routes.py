@@ -23,14 +23,14 @@ from app.workflow.review_queue.service import assigning, bulk, items, statistics
 blueprint = Blueprint(
     "review-queue",
     description="Submitted tag sets that are pending review.",
-    records="tag_sets",
+    record_type="tag_sets",
 )
 
 
 @blueprint.get(
     "/review-queue",
     permission="review_queue:read",
-    query=Listing(sorts=("review_rank", "created_at"), filters=ReviewFilters),
+    query=Listing(sort_keys=("review_rank", "created_at"), filters=ReviewFilters),
     returns=ReviewItem,
 )
 def list_review_queue(caller: Caller, query: dict[str, Any]) -> object:
@@ -84,8 +84,8 @@ def get_review_item(caller: Caller, item_id: UUID) -> object:
 def claim_review_item(caller: Caller, item_id: UUID) -> object:
     """Claim a review item.
 
-    Claims the item for the organization's `claim_minutes`, or renews the caller's claim. An admin
-    may take over the claim of another reviewer.
+    Claims the item for the caller, or renews the caller's claim. The claim expires after the
+    organization's `claim_minutes`. An admin may take over the claim of another reviewer.
     """
     return items.claim(item_id, caller=caller)
 

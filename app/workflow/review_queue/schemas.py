@@ -24,10 +24,10 @@ from app.workflow.tag_sets.models import FLAGS
 from app.workflow.tag_sets.schemas.bodies import Reason
 from app.workflow.tag_sets.schemas.records import Person, TagSet, TagSetSummary
 
-ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
+ARTIFACT_SCHEMA = "app.documents.artifacts.schemas.documents.Artifact"
 """The registered name of a schema in `app.documents`, which this module must not import."""
 
-MAX_EXCLUDED = 50
+MAX_EXCLUDED_ITEMS = 50
 """The maximum number of items that a request for the next review may exclude."""
 
 
@@ -87,7 +87,7 @@ class ReviewItemDetail(ReviewItem):
     """A review item with its tags, artifact and prediction."""
 
     tag_set = Nested(TagSet)
-    document = Nested(ARTIFACT)
+    document = Nested(ARTIFACT_SCHEMA)
     prediction = Nested(
         PredictedTags,
         allow_none=True,
@@ -124,7 +124,7 @@ class NextReview(Schema):
     )
     exclude = List(
         Uuid(),
-        max_items=MAX_EXCLUDED,
+        max_items=MAX_EXCLUDED_ITEMS,
         load_default=list,
         description="Ids of items to exclude, such as items that the client has prefetched.",
     )

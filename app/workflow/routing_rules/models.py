@@ -21,9 +21,9 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
     An organization's rules have the positions 1 to n. When the team, member or schema of a rule is
     deleted, a foreign key sets the rule's column to null. In the same transaction, a trigger
     disables the rule and sets `disabled_reason`. With the strategy `round_robin`, `cursor_user_id`
-    is the last assigned user. If a rule with `stop` matches a document, the following rules are not
-    evaluated. The revision is incremented when a rule is edited, moved or disabled, but not by a
-    match, a move of another rule or a reordering of all rules.
+    is the id of the last assigned user. If a rule with `stop` matches a document, the following
+    rules are not evaluated. The revision is incremented when a rule is edited, moved or disabled,
+    but not by a match, a move of another rule or a reordering of all rules.
     """
 
     __tablename__ = "routing_rules"

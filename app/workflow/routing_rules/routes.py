@@ -27,7 +27,7 @@ _READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
     "/routing-rules",
     permission=_READ,
     query=Listing(
-        sorts=("position", "name", "created_at"), filters=RoutingRuleFilters, created=True
+        sort_keys=("position", "name", "created_at"), filters=RoutingRuleFilters, has_period=True
     ),
     returns=RoutingRule,
 )

@@ -39,13 +39,13 @@ MAX_SIMULATED_DOCUMENTS = 100
 MAX_HYPOTHETICAL_DOCUMENTS = 20
 MAX_DUE_HOURS = 24 * 365
 _LEAF_PROPERTIES = {"attribute", "operator", "value"}
-_ATTRIBUTE = {
+_ATTRIBUTE_METADATA = {
     "description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA_PREFIX}<key>.",
     "pattern": f"^({'|'.join(ATTRIBUTES)}|{re.escape(METADATA_PREFIX)}.+)$",
 }
-_OPERATOR = {"description": f"One of {', '.join(OPERATORS)}.", "enum": list(OPERATORS)}
+_OPERATOR_METADATA = {"description": f"One of {', '.join(OPERATORS)}.", "enum": list(OPERATORS)}
 _CONDITION_SCHEMA = "app.workflow.routing_rules.schemas.RoutingCondition"
-_VALUE = {
+_VALUE_METADATA = {
     "description": "A string, number, boolean, id or list of values, depending on the operator."
 }
 
@@ -53,20 +53,20 @@ _LEAF_KEYWORDS = {
     "required": ["attribute", "operator"],
     "properties": {"all": NEVER, "any": NEVER},
 }
-_GROUPS = [{"required": [name], "maxProperties": 1} for name in ("all", "any")]
-_CONDITION = {"allOf": [{"oneOf": [_LEAF_KEYWORDS, *_GROUPS]}]}
+_GROUP_KEYWORDS = [{"required": [name], "maxProperties": 1} for name in ("all", "any")]
+_CONDITION_KEYWORDS = {"allOf": [{"oneOf": [_LEAF_KEYWORDS, *_GROUP_KEYWORDS]}]}
 
 
 class RoutingCondition(Schema):
     """A condition with an attribute, an operator and a value, or a group (`all` or `any`)."""
 
-    keywords = _CONDITION
+    keywords = _CONDITION_KEYWORDS
 
     all = List(Nested(_CONDITION_SCHEMA), max_items=MAX_CONDITIONS)
     any = List(Nested(_CONDITION_SCHEMA), max_items=MAX_CONDITIONS)
-    attribute = Str(metadata=_ATTRIBUTE)
-    operator = Str(metadata=_OPERATOR)
-    value = Any_(metadata=_VALUE)
+    attribute = Str(metadata=_ATTRIBUTE_METADATA)
+    operator = Str(metadata=_OPERATOR_METADATA)
+    value = Any_(metadata=_VALUE_METADATA)
 
 
 class RoutingConditions(Schema):
@@ -143,7 +143,7 @@ class RoutingActionBody(Schema):
     schema_id = Uuid(allow_none=True, load_default=None)
 
 
-_STOP = {
+_STOP_METADATA = {
     "description": "Whether the rules after this rule are skipped for documents that it matches."
 }
 
@@ -155,17 +155,17 @@ class SimulatedRule(Schema):
     enabled = Bool(load_default=True)
     conditions = Conditions(load_default=lambda: {"all": []})
     action = Nested(RoutingActionBody, required=True)
-    stop = Bool(load_default=True, metadata=_STOP)
+    stop = Bool(load_default=True, metadata=_STOP_METADATA)
 
 
-_APPLY = {"description": "Apply all rules to all unassigned documents in the background."}
+_APPLY_METADATA = {"description": "Apply all rules to all unassigned documents in the background."}
 
 
 class CreateRoutingRule(SimulatedRule):
     """A new rule. If `position` is omitted, the rule becomes the last rule."""
 
     position = Int(minimum=1, maximum=MAX_RULES)
-    apply = Bool(load_default=False, metadata=_APPLY)
+    apply = Bool(load_default=False, metadata=_APPLY_METADATA)
 
 
 class UpdateRoutingRule(Schema):
@@ -175,9 +175,9 @@ class UpdateRoutingRule(Schema):
     enabled = Bool()
     conditions = Conditions()
     action = Nested(RoutingActionBody)
-    stop = Bool(metadata=_STOP)
+    stop = Bool(metadata=_STOP_METADATA)
     position = Int(minimum=1, maximum=MAX_RULES)
-    apply = Bool(load_default=False, metadata=_APPLY)
+    apply = Bool(load_default=False, metadata=_APPLY_METADATA)
     revision = Int()
 
 
@@ -185,7 +185,7 @@ class ReorderRoutingRules(Schema):
     """The ids of all rules in their new order, and whether to apply the rules to documents."""
 
     rule_ids = bulk.build_ids_field(required=True)
-    apply = Bool(load_default=False, metadata=_APPLY)
+    apply = Bool(load_default=False, metadata=_APPLY_METADATA)
 
 
 class RoutingRuleFilters(Schema):
@@ -249,7 +249,7 @@ class RoutingRule(Response):
     position = Int()
     conditions = JsonObject(description="The conditions, in the format `RoutingConditions`.")
     action = Nested(RoutingAction)
-    stop = Bool(metadata=_STOP)
+    stop = Bool(metadata=_STOP_METADATA)
     match_count = Int(description="The number of documents that the rule matched.")
     last_matched_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()

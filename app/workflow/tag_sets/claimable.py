@@ -9,20 +9,20 @@ from app.documents.artifacts.statuses import CLAIMABLE
 from app.workflow.tag_sets.models import CONTRIBUTORS
 
 UNCLAIMED = "({of}claim_user_id IS NULL OR {of}claim_expires_at <= now())"
-"""Nobody has claimed the artifact or the tag set, or the claim has expired."""
+"""SQL condition: nobody has claimed the artifact or the tag set, or the claim has expired."""
 
 CLAIMED = "{of}claim_user_id = {user} AND {of}claim_expires_at > now()"
-"""The user has claimed the artifact or the tag set."""
+"""SQL condition: the user has an unexpired claim on the artifact or the tag set."""
 
 LABELABLE = f"{{of}}status IN ({', '.join(repr(str(status)) for status in CLAIMABLE)})"
-"""The artifact's status allows labeling."""
+"""SQL condition: the artifact's status allows labeling."""
 
 NEEDS_TAG_SET = """
     array_position({of}labeled_by, {user}) IS NULL
     AND cardinality({of}labeled_by) + cardinality(array_remove({of}reserved_for, {user}))
       < {required_labels}
 """
-"""The user has not labeled the artifact, and it needs another tag set.
+"""SQL condition: the user has not labeled the artifact, and it needs another tag set.
 
 Tag sets that are reserved for other users' drafts count as if they were submitted."""
 
@@ -30,7 +30,7 @@ NOT_SKIPPED = """
     NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = {organization}
         AND skip.user_id = {user} AND skip.artifact_id = {artifact})
 """
-"""The user has not skipped the artifact."""
+"""SQL condition: the user has not skipped the artifact."""
 
 REQUIRED_LABELS_OF_VERSION = (
     "coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1)"
@@ -40,7 +40,7 @@ REQUIRED_LABELS_OF_VERSION = (
 `version` is a table alias for the current version of the artifact's schema."""
 
 IN_QUEUE = "{of}status = 'submitted' AND NOT {of}artifact_archived"
-"""The tag set is pending review, and its artifact is not archived."""
+"""SQL condition: the tag set is pending review, and its artifact is not archived."""
 
 EXCLUDED_REVIEWERS = f"""
 CASE WHEN {{self_review}} THEN CAST(ARRAY[] AS uuid[])
@@ -53,13 +53,13 @@ same rule in Python."""
 MAY_REVIEW = f"""
 ({{self_review}} OR {{of}}labeler_id IS DISTINCT FROM {{user}}
     AND ({{of}}merged_from IS NULL OR {{user}} <> ALL ({CONTRIBUTORS})))"""
-"""The user is not one of `EXCLUDED_REVIEWERS`.
+"""SQL condition: the user is not one of `EXCLUDED_REVIEWERS`.
 
-The condition builds an array only for merges, because the query that claims the next review may
-read thousands of the reviewer's own tag sets."""
+It builds an array only for merges, because the query that claims the next review may read thousands
+of the reviewer's own tag sets."""
 
 ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND {UNCLAIMED}"
-"""The tag set is assigned directly to the user, not through a team, and has no unexpired claim."""
+"""SQL condition: the tag set is assigned to the user, not to a team, and has no unexpired claim."""
 
 # Triggers maintain `review_rank`, which orders the review queue, lowest first. The rank is
 # RANK_STEP * (100 - priority), plus a time in milliseconds since 1970. The time is the submission
@@ -69,6 +69,6 @@ ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND 
 RANK_STEP = 10**13
 """The distance between the ranks of adjacent priorities, larger than any time in milliseconds."""
 RANK_LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"
-"""SQL expression for 100 minus the priority, or -1 if the review is nearly due."""
+"""SQL expression for 100 minus the artifact's priority, or -1 if the review is nearly due."""
 RANK_TIME = f"to_timestamp(CAST({{of}}review_rank - {RANK_LEVEL} * {RANK_STEP} AS float8) / 1000)"
 """SQL expression for the time that orders the reviews within one level (see `RANK_LEVEL`)."""

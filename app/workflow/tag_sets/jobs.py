@@ -13,8 +13,8 @@ from app.workflow.tag_sets.queries import locking, statuses
 
 @jobs.handler("artifacts.start_freeing", every=60)
 def enqueue_expired_reservation_jobs(_job: Job) -> None:
-    """Enqueue a job for each organization with expired reservations."""
-    for organization_id in statuses.list_organizations_with_expired_reservations():
+    """Enqueue the job `artifacts.free_expired` for each organization with expired reservations."""
+    for organization_id in statuses.list_organization_ids_with_expired_reservations():
         jobs.enqueue(
             "artifacts.free_expired",
             {},
@@ -25,7 +25,7 @@ def enqueue_expired_reservation_jobs(_job: Job) -> None:
 
 @jobs.handler("artifacts.free_expired", queue="bulk")
 def end_expired_reservations(job: Job) -> None:
-    """End the expired reservations of an organization. The drafts are kept."""
+    """End an organization's expired reservations, but keep the drafts; update artifact statuses."""
     while artifact_ids := statuses.end_expired_reservations():
         statuses.update_statuses(artifact_ids)
         job.checkpoint()
@@ -35,7 +35,7 @@ def end_expired_reservations(job: Job) -> None:
     "artifacts.follow_schema", queue="bulk", events=(schema_events.PUBLISHED,), max_attempts=10
 )
 def update_statuses_of_schema(job: Job) -> None:
-    """Update artifact statuses if a new schema version requires a different number of tag sets.
+    """Update the statuses of a schema's artifacts if they now need a different number of tag sets.
 
     The statuses of artifacts that are done do not change.
     """

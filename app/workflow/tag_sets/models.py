@@ -26,7 +26,7 @@ CASE
     WHEN {of}labeler_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE {of}labeler_id
 END)"""
-"""SQL expression for the labeler's id, or the all-zero UUID if there is no labeler.
+"""SQL expression for the id of a tag set's labeler, or the all-zero UUID if there is none.
 
 `of` is a table prefix. The index `ix_tag_sets_queue_pool_of` contains the same expression. Under
 row-level security, PostgreSQL would not use an index on `coalesce`, which is not leakproof."""
@@ -42,7 +42,7 @@ ELSE ARRAY(
 END"""
 """SQL expression for an array of the ids of the people who contributed to a tag set.
 
-The array has the labeler or, for a merge, the labelers of its sources. `of` is a table prefix."""
+These are the labeler or, for a merge, the labelers of its sources. `of` is a table prefix."""
 
 REQUIRED_LABELS = """
 (SELECT coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
@@ -51,7 +51,7 @@ REQUIRED_LABELS = """
   AND version.id IN ({of}schema_version_id, tag_schema.current_version_id)
  WHERE tag_schema.organization_id = {of}organization_id AND tag_schema.id = {of}schema_id)
 """
-"""SQL expression for the number of tag sets that the artifact of a tag set needs.
+"""SQL expression for the number of tag sets that a tag set's artifact needs.
 
 This is the number in the schema's current version or in the tag set's version, whichever is larger.
 If a new version requires more tag sets, older tag sets count toward the new number."""
@@ -224,7 +224,8 @@ class TagSetRevision(TenantModel, db.Base):
     (replaced by a merge) or import (created with its document). `note` is the reviewer's note, or
     the reason for an automatic acceptance: sampling, confidence or agreement. Saves, the most
     frequent revisions, store the size of the tags (`tag_count`, `tags_bytes`), so that lists do not
-    read the tags. Decisions store the schema and the time since the previous revision.
+    read the tags. A decision stores `schema_id` and, in `waited_microseconds`, the time since the
+    previous revision: how long the tag set waited for the decision. Other revisions store neither.
     """
 
     __tablename__ = "tag_set_revisions"

@@ -13,12 +13,7 @@ from app.workflow.tag_sets.schemas.bodies import (
     ReopenTagSet,
     ReplaceTags,
 )
-from app.workflow.tag_sets.schemas.comparing import (
-    Consensus,
-    Diff,
-    DiffQuery,
-    Revision,
-)
+from app.workflow.tag_sets.schemas.comparing import Consensus, Diff, DiffQuery, Revision
 from app.workflow.tag_sets.schemas.records import TagSet, TagSetFilters, TagSetSummary
 from app.workflow.tag_sets.service import (
     comparing,
@@ -67,7 +62,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
 @blueprint.get(
     "/tag-sets",
     permission="tag_sets:read",
-    query=Listing(sorts=("-created_at", "updated_at"), filters=TagSetFilters, created=True),
+    query=Listing(sort_keys=("-created_at", "updated_at"), filters=TagSetFilters, has_period=True),
     returns=TagSetSummary,
 )
 def list_tag_sets(caller: Caller, query: dict[str, Any]) -> object:
@@ -190,7 +185,7 @@ def reopen_tag_set(
 @blueprint.get(
     "/tag-sets/{tag_set_id}/revisions",
     permission="tag_sets:read",
-    query=Listing(sorts=("-number",), created=True),
+    query=Listing(sort_keys=("-number",), has_period=True),
     returns=Revision,
 )
 def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:

@@ -51,7 +51,7 @@ TRANSITIONS: Mapping[Action, Transition] = {
 
 Accepting a merge also rejects its submitted sources; see `TagSet.superseded_by`."""
 COMPLETED = (_SUBMITTED, _ACCEPTED)
-"""The statuses of tag sets that count toward the number of tag sets that the schema requires."""
+"""The statuses in which a tag set counts toward the number of tag sets that a schema requires."""
 
 DEPENDENT_SOURCES = ("merge", "model")
-"""The values of `source` of tag sets that do not count as independent opinions."""
+"""The sources (`TagSet.source`) of tag sets that do not count as independent opinions."""

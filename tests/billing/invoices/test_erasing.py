@@ -195,7 +195,7 @@ def test_no_invoice_is_issued_once_the_erasure_has_begun(customer: Customer) -> 
             erasing.erase(customer.org.id, stop_after_the_history)
         db.session().rollback()
     with app.app_context():
-        billed = issuing.list_billed_organizations(
+        billed = issuing.list_billed_organization_ids(
             get_bounds("2001-03")[1], after=UUID(int=customer.org.id.int - 1)
         )
     assert customer.org.id not in billed

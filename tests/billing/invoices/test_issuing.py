@@ -278,7 +278,7 @@ def test_a_failure_of_one_organization_does_not_hold_up_others(
     monkeypatch.setattr(computing, "compute", fail_for_one)
     ids = sorted((broken.org.id, sound.org.id))
     monkeypatch.setattr(
-        issuing, "list_billed_organizations", lambda *_, after: ids if after < ids[0] else []
+        issuing, "list_billed_organization_ids", lambda *_, after: ids if after < ids[0] else []
     )
     with app.app_context():
         issue_month(make_job(None, MARCH))
@@ -307,7 +307,7 @@ def test_a_statement_that_takes_too_long_does_not_hold_up_others(
 
     monkeypatch.setattr(computing, "compute", time_out_for_one)
     ids = sorted((slow.org.id, sound.org.id))
-    monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: ids)
+    monkeypatch.setattr(issuing, "list_billed_organization_ids", lambda *_, **__: ids)
     with app.app_context():
         issue_month(make_job(None, MARCH))
         following = "SELECT 1 FROM jobs WHERE function = 'invoices.issue_month' AND args = :args"
@@ -333,7 +333,7 @@ def test_an_outage_of_the_database_does_not_split_the_batch(
         db.session().execute(text("SELECT 1"))
 
     monkeypatch.setattr(computing, "compute", lose_connection)
-    monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: [customer.org.id])
+    monkeypatch.setattr(issuing, "list_billed_organization_ids", lambda *_, **__: [customer.org.id])
     with app.app_context(), pytest.raises(InterfaceError):
         issue_month(make_job(None, MARCH))
     find_job = "SELECT 1 FROM jobs WHERE organization_id = :org AND function = 'invoices.issue'"
@@ -348,7 +348,7 @@ def test_an_invoice_that_cannot_be_rendered_stays_a_draft_until_it_can(
     broken.sql(set_name, name="x" * 301)
     ids = sorted((broken.org.id, sound.org.id))
     monkeypatch.setattr(
-        issuing, "list_billed_organizations", lambda *_, after: ids if after < ids[0] else []
+        issuing, "list_billed_organization_ids", lambda *_, after: ids if after < ids[0] else []
     )
     with app.app_context():
         issue_month(make_job(None, MARCH))

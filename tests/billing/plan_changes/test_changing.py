@@ -118,7 +118,7 @@ def make_scheduled_due(customer: Customer, at: datetime) -> None:
     customer.sql("UPDATE scheduled_plan_changes SET effective_at = :at", at=at)
     make_due(customer.org.app, "plan_changes.apply_due")
     with customer.org.app.app_context():
-        due = service.list_due_organizations()
+        due = service.list_due_organization_ids()
         assert customer.org.id in due
         service.apply_due_change(customer.org.id)
         db.session().commit()
@@ -137,7 +137,7 @@ def test_a_scheduled_change_counts_from_when_it_was_due(free_customer: Customer)
         ("business", due, now),
     ]
     with free_customer.org.app.app_context():
-        assert free_customer.org.id not in service.list_due_organizations()
+        assert free_customer.org.id not in service.list_due_organization_ids()
 
 
 def test_a_change_that_is_due_while_an_organization_is_closed_waits(

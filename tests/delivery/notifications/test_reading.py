@@ -174,7 +174,7 @@ def test_what_was_marked_as_unread_in_time_is_mailed(workspace: Workspace, inbox
 
 
 def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.kit.purging.BATCH", 2)
+    monkeypatch.setattr("app.kit.purging.BATCH_SIZE", 2)
     api, user = org.api("labeler"), org.users["labeler"]
     insert_notifications(org, user, 5, start="2020-01-01T00:00:00Z")
     insert_notifications(org, user, 1, title="Recent", start="now")

@@ -161,7 +161,7 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
 
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(RuntimeError, match="killed"):
-            attaching.attach(UUID(parent), stop_after_two)
+            attaching.create_documents(UUID(parent), stop_after_two)
         db.session().rollback()
     assert len(_list_children(org, parent)) == 2
     run_jobs_of(org)

@@ -20,7 +20,7 @@ _BATCH = 3
 
 @pytest.fixture
 def workspace(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setattr(bulk, "BATCH", _BATCH)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", _BATCH)
     return Workspace(org)
 
 

@@ -113,7 +113,7 @@ def test_documents_are_deleted_by_id_and_then_their_files(
 def test_a_filter_changes_all_matching_documents(
     workspace: Workspace, action: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.kit.bulk.BATCH", 3)
+    monkeypatch.setattr("app.kit.bulk.BATCH_SIZE", 3)
     schema_id = workspace.schema()
     for number in range(8):
         workspace.artifact(schema_id, name=f"{number}.txt")

@@ -95,7 +95,7 @@ def test_overdue_and_unassigned_documents_in_bulk(workspace: Workspace, action: 
 def test_documents_assigned_meanwhile_are_not_reassigned(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "BATCH", 2)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 2)
     schema = workspace.schema()
     ids = [str(workspace.artifact(schema)) for _ in range(5)]
     checkpoint = bulk.db.checkpoint

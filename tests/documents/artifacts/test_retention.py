@@ -92,7 +92,7 @@ def test_the_audit_log_names_retention_as_the_reason(org: Org, app: Flask, work:
 def test_an_interrupted_run_is_completed_by_the_next_run(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.kit.bulk.BATCH", 2)
+    monkeypatch.setattr("app.kit.bulk.BATCH_SIZE", 2)
     workspace = Workspace(org)
     schema_id = workspace.schema()
     for number in range(5):

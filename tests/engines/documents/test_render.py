@@ -58,7 +58,7 @@ def test_senseless_sizes(tmp_path: Path, width: int) -> None:
 
 @pytest.mark.parametrize("scale", [1e9, 1e300, float("nan")])
 def test_scales_that_are_too_large(scale: float) -> None:
-    error = get_failure(ImageSize(None, scale).compute_pixels, 595.0, 842.0, Limits())
+    error = get_failure(ImageSize(None, scale).compute_size_px, 595.0, 842.0, Limits())
     assert error.code == "too_many_pixels"
 
 

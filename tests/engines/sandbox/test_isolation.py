@@ -70,7 +70,7 @@ def test_no_process_and_no_thread(calls: Calls) -> None:
 
 @needs_seccomp
 def test_threads_but_no_process(calls: Calls) -> None:
-    found = calls.probe(limits=replace(LIMITS, threads=True))
+    found = calls.probe(limits=replace(LIMITS, may_start_threads=True))
     assert found["thread"] == "started"
     assert found["limits"]["NPROC"][1] in range(1, confinement.MAX_THREADS + 1)
     assert found["fork"] == found["spawn"] == found["execute"] == DENIED

@@ -259,7 +259,7 @@ _DISCOVERY = "/.well-known/openid-configuration"
         (Raw(b"[]"), "not a JSON object"),
         (Raw(b"[" * 100_000), "not JSON"),
         (Raw(b'{"a": "\xff"}'), "not JSON"),
-        (Raw(b" " * (fetching.MAX_BYTES + 10)), "too large"),
+        (Raw(b" " * (fetching.MAX_RESPONSE_BYTES + 10)), "too large"),
         (Raw(b"{}", 500), "status 500"),
         (Raw(b"{}", 404), "status 404"),
         (Raw(b"", 302, {"Location": "http://127.0.0.1:1/secret"}), "status 302"),

@@ -276,7 +276,7 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
 def test_closed_organizations_are_not_checked(sso_org: Org) -> None:
     def is_checked() -> bool:
         with sso_org.app.app_context(), tenancy.across_organizations(reason="a test"):
-            return sso_org.id in queries.list_organization_ids()
+            return sso_org.id in queries.list_configured_organization_ids()
 
     assert is_checked()
     path = f"/organizations/{sso_org.slug}/close"

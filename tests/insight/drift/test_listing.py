@@ -110,6 +110,6 @@ def test_a_list_reads_few_rows(
         org,
         postgres,
         "drift_reports",
-        lambda: records.list_reports(PAGE, labelers=labelers, **filters),
+        lambda: records.list_reports(PAGE, labeler_ids=labelers, **filters),
         max_rows=MAX_ROWS,
     )

@@ -253,7 +253,7 @@ def test_an_interrupted_recount_is_continued(quality: QualityWorkspace) -> None:
     run_jobs_of(quality.org, "quality_counts")
     assert quality.list_cells() == counted != []
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in cells.list_outdated_organizations()
+        assert quality.org.id not in cells.list_outdated_organization_ids()
         db.session().rollback()
 
 
@@ -301,13 +301,13 @@ def test_days_follow_the_time_zone(quality: QualityWorkspace) -> None:
     )
     assert changed.status_code == 200, changed.json
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id in cells.list_outdated_organizations()
+        assert quality.org.id in cells.list_outdated_organization_ids()
         db.session().rollback()
     quality.rebuild_metrics()
     days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
     assert days == {"2026-03-02"}
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in cells.list_outdated_organizations()
+        assert quality.org.id not in cells.list_outdated_organization_ids()
         db.session().rollback()
 
 

@@ -145,8 +145,8 @@ def test_an_organization_that_was_counted_without_sums(
     assert latest["throughput"]["submitted"] == 2
     partial = quality.list_sums()
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id in sums.list_incomplete_organizations()
-        assert quality.org.id not in cells.list_outdated_organizations()
+        assert quality.org.id in sums.list_incomplete_organization_ids()
+        assert quality.org.id not in cells.list_outdated_organization_ids()
         db.session().rollback()
     quality.prepare()
     run_jobs_of(quality.org, "quality_counts")
@@ -155,7 +155,7 @@ def test_an_organization_that_was_counted_without_sums(
     (after,) = quality.read("latest")["schemas"]
     assert after == latest
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in sums.list_incomplete_organizations()
+        assert quality.org.id not in sums.list_incomplete_organization_ids()
         db.session().rollback()
 
 

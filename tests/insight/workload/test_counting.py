@@ -106,7 +106,7 @@ def test_each_draft_is_read_a_few_times(
     if not is_new:
         _analyze(postgres)
     criteria = counting.WorkCriteria([org.users["labeler"]], by_team=True)
-    work_types = WorkTypes(label=True, review=False, self_review=False)
+    work_types = WorkTypes(has_labeling=True, has_reviews=False, has_self_review=False)
     with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
         request = PageRequest(None, 10, "urgency", b"")
         assert assignments.list_assignments(request, criteria, work_types).total == _DRAFTS

@@ -282,7 +282,7 @@ def test_a_bomb_fails_at_the_limits(imports: Imports, monkeypatch: pytest.Monkey
     item = _import_with_one_failure(imports, data)
     assert item["error"]["code"] == "payload_too_large"
     monkeypatch.setattr(archives, "BASE_UNPACKED_LIMIT_BYTES", 1000)
-    monkeypatch.setattr(archives, "MAX_RATIO", 1)
+    monkeypatch.setattr(archives, "MAX_UNPACKED_RATIO", 1)
     parts = {f"{n}.txt": b"%d" % n * 400 for n in range(5)}
     job = _import_archive(imports, _build_zip(parts))
     assert job["counts"] == counts(found=5, created=2, failed=3)

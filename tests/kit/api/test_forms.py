@@ -113,16 +113,18 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     assert status == 422 or (status == 200 and isinstance(text, str))
 
 
-@pytest.mark.parametrize("members", [{"form": True}, {"body": Letter, "upload": Letter}])
+@pytest.mark.parametrize("members", [{"is_form": True}, {"body": Letter, "upload": Letter}])
 def test_a_form_is_the_only_kind_of_body(members: dict[str, Any]) -> None:
-    declare = Blueprint("letters").post("/letters", **{"access": "public", "form": True, **members})
+    declare = Blueprint("letters").post(
+        "/letters", **{"access": "public", "is_form": True, **members}
+    )
     with pytest.raises(TypeError, match="a form requires a body"):
         declare(_read)
 
 
 def test_forms_are_described(app: Flask) -> None:
     paths = app.test_client().get("/openapi.json").json["paths"]
-    forms = [op for op in list_operations(endpoints.BLUEPRINTS) if op.form]
+    forms = [op for op in list_operations(endpoints.BLUEPRINTS) if op.is_form]
     assert forms
     for op in forms:
         body = paths[f"/api/v1{op.path}"][op.method.lower()]["requestBody"]

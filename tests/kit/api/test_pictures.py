@@ -23,7 +23,7 @@ def _draw(result: Any, kind: str) -> bytes:
 def _create_blueprint() -> Blueprint:
     created = Blueprint("curves")
 
-    @created.get("/curves", access="user", returns=Curve, picture=_draw)
+    @created.get("/curves", access="user", returns=Curve, render_picture=_draw)
     def get_curve() -> dict[str, Any]:
         """Get the curve."""
         return {"name": "a"}

@@ -36,7 +36,7 @@ TEMPLATES = [
 
 def _values(wording: TextTemplate) -> dict[str, str]:
     # These words occur nowhere else, so the test notices a missing value.
-    found = {name: f"zq{name}zq" for name in wording.names}
+    found = {name: f"zq{name}zq" for name in wording.value_names}
     return {**found, "token": "zqtokenzq", "link": "https://zq.example/open?token=zqtokenzq"}
 
 
@@ -55,9 +55,9 @@ def test_every_folder_of_emails_is_known() -> None:
 def test_every_language_has_every_email_with_the_same_values(folder: str) -> None:
     languages = EMAILS_BY_NAME[folder].templates.templates_by_language
     assert set(languages) == set(load_layout_phrases()) >= {"en", "de"}
-    english = {name: template.names for name, template in languages["en"].items()}
+    english = {name: template.value_names for name, template in languages["en"].items()}
     for language, templates in languages.items():
-        assert {n: found.names for n, found in templates.items()} == english, language
+        assert {n: found.value_names for n, found in templates.items()} == english, language
         assert language in load_layout_phrases(), f"app/kit/emails/base has no {language}"
 
 

@@ -108,12 +108,12 @@ def test_every_language_of_the_notifications_has_every_message() -> None:
         for name, template in languages["en"].items():
             stem, other, _ = name.partition("_other")
             names = [f"{stem}_{form}" for form in forms] if other else [name]
-            needed |= dict.fromkeys(names, template.names | {"count"})
+            needed |= dict.fromkeys(names, template.value_names | {"count"})
         # English may omit the form `one` if its text equals the form `other`.
         missing = {name for name in needed if not name.endswith("_one") or language != "en"}
         assert missing <= set(found) <= set(needed), language
         for name, template in found.items():
-            assert template.names | {"count"} == needed[name], f"{language}: {name}"
+            assert template.value_names | {"count"} == needed[name], f"{language}: {name}"
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

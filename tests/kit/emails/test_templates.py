@@ -71,7 +71,7 @@ def test_paragraphs_names_and_candidates(tmp_path: Path) -> None:
         PhrasePart("what", is_variable=True),
         PhrasePart("."),
     )
-    assert found.names == {"who", "what", "link"}
+    assert found.value_names == {"who", "what", "link"}
     assert parse_phrase("") == ()
     assert list_fallback_languages("zh-Hant_TW") == ["zh-hant-tw", "zh-hant", "zh", "en"]
 

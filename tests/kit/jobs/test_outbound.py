@@ -8,7 +8,7 @@ from flask import Flask
 from app.kit import container
 from app.kit.egress import EgressRefused
 from app.kit.jobs import backlog, processes
-from app.kit.jobs.processes import WakeUps
+from app.kit.jobs.processes import StartRequests
 from app.kit.jobs.relay import Relay
 from app.kit.mail import MailFailed
 from tests.factories import Org, claim_jobs_of
@@ -25,7 +25,7 @@ def closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> container.Container:
 
 @pytest.mark.usefixtures("closed")
 def test_no_process_serves_other_hosts() -> None:
-    names = {child.name for child in processes.list_children(1, WakeUps(), outbound=False)}
+    names = {child.name for child in processes.list_children(1, StartRequests(), outbound=False)}
     assert names & {"outside", "webhooks"} == set()
     assert {"documents-1", "quick", "slow"} <= names
 

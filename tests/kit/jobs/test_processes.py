@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.jobs import processes
-from app.kit.jobs.processes import STOP_SECONDS, WakeUps
+from app.kit.jobs.processes import STOP_SECONDS, StartRequests
 from app.kit.jobs.queues import GROUPS, list_queues
 from tests.factories.orgs import transaction_across_organizations
 from tests.factories.processes import freeze, has_ended, send_signal
@@ -201,7 +201,7 @@ def test_processes_of_a_group_start_with_a_job_and_exit_when_idle(
 
 
 def test_there_is_a_process_for_every_queue(app: object) -> None:
-    names = [child.name for child in processes.list_children(JOB_WORKERS, WakeUps())]
+    names = [child.name for child in processes.list_children(JOB_WORKERS, StartRequests())]
     assert (names[0], names[-1]) == ("relay", "webhooks")
     assert {name.partition("-")[0] for name in names[1:-1]} == set(GROUPS)
     assert [name for name in names if name.startswith("documents")] == [

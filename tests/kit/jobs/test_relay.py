@@ -13,7 +13,7 @@ from rq.serializers import JSONSerializer
 from app.kit import container, jobs
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import DueSource, Job
-from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
+from app.kit.jobs.relay import DRAIN_FUNCTION, MAX_MESSAGES_PER_SOURCE, Relay
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, claim_jobs_of
 from tests.factories.queueing import run_concurrently
@@ -58,7 +58,7 @@ def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) ->
     relay = Relay(app, lambda: connection)
     for _ in range(5):
         relay.run_once()
-    assert _messages(connection, "slow") == [[DRAIN, "slow"]]
+    assert _messages(connection, "slow") == [[DRAIN_FUNCTION, "slow"]]
     _delete_jobs(org)
 
 
@@ -77,7 +77,7 @@ def test_a_job_that_another_transaction_has_locked_wakes_nobody(
         # A connection that is closed without this keeps its locks for a moment.
         other.rollback()
     relay.run_once()
-    assert _messages(connection, "slow") == [[DRAIN, "slow"]]
+    assert _messages(connection, "slow") == [[DRAIN_FUNCTION, "slow"]]
     _delete_jobs(org)
 
 
@@ -109,7 +109,7 @@ def test_a_message_too_many_runs_nothing_twice(
 ) -> None:
     enqueue(org, "test.relayed", {"n": 1})
     for _ in range(3):
-        _get_queue(connection).enqueue(DRAIN, "slow", result_ttl=0)
+        _get_queue(connection).enqueue(DRAIN_FUNCTION, "slow", result_ttl=0)
     work()
     assert SEEN[org.id]["relayed"] == [{"n": 1}]
 
@@ -155,7 +155,7 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
 def test_a_message_for_a_group_that_nobody_knows_is_harmless(
     org: Org, connection: Redis, work: Callable[[], None]
 ) -> None:
-    _get_queue(connection).enqueue(DRAIN, "no-such-group", result_ttl=0)
+    _get_queue(connection).enqueue(DRAIN_FUNCTION, "no-such-group", result_ttl=0)
     enqueue(org, "test.relayed", {"n": 1})
     work()
     assert SEEN[org.id]["relayed"] == [{"n": 1}]

@@ -17,10 +17,10 @@ from rq.serializers import JSONSerializer
 
 from app.kit import container, temporary_folders
 from app.kit.ids import uuid7
-from app.kit.jobs.relay import DRAIN
+from app.kit.jobs.relay import DRAIN_FUNCTION
 from app.kit.jobs.rq_workers import ForkingWorker, InProcessWorker, build_worker, is_permitted
 
-ALLOWED = frozenset({DRAIN, "posixpath.basename"})
+ALLOWED = frozenset({DRAIN_FUNCTION, "posixpath.basename"})
 FORBIDDEN = "os.mkdir"
 
 

@@ -18,7 +18,7 @@ _NUMBER = 7
 
 @pytest.fixture
 def workspace(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setattr(bulk, "BATCH", 2)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 2)
     return Workspace(org)
 
 

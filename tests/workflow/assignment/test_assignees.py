@@ -66,7 +66,7 @@ def test_labels_close_what_was_assigned(workspace: Workspace) -> None:
 def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
     workspace: Workspace, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assignees, "BATCH", 2)
+    monkeypatch.setattr(assignees, "BATCH_SIZE", 2)
     org, user, other = workspace.org, workspace.org.users["labeler"], uuid7()
     team = make_team(org)["id"]
     schema = workspace.schema()

@@ -287,7 +287,7 @@ def _list_event_artifact_ids(workspace: Workspace) -> list[list[str]]:
 def test_each_transaction_emits_an_event_about_its_own_documents(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.kit.bulk.BATCH", 2)
+    monkeypatch.setattr("app.kit.bulk.BATCH_SIZE", 2)
     schema = workspace.schema()
     ids = [str(workspace.artifact(schema)) for _ in range(3)]
     body = {"filter": {}, "expected_count": 3, "user_ids": get_user_ids(workspace, "labeler")}

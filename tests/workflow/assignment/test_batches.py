@@ -21,7 +21,7 @@ _ARTIFACT_COUNT = 600
 
 @pytest.fixture
 def workspace(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setattr(bulk, "BATCH", 3)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 3)
     return Workspace(org)
 
 
@@ -142,7 +142,7 @@ def test_assignees_are_notified_of_what_was_assigned_before_an_error(
 @pytest.fixture
 def busy(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Batches small enough that many come and go while people draw and save."""
-    monkeypatch.setattr(bulk, "BATCH", 100)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 100)
     return Workspace(org)
 
 

@@ -164,7 +164,7 @@ def test_a_late_event_takes_nothing_from_who_labels_again(
 def test_who_labels_again_between_two_batches_keeps_the_rest(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assignees, "BATCH", 1)
+    monkeypatch.setattr(assignees, "BATCH_SIZE", 1)
     labeler, schema_id = workspace.org.users["labeler"], workspace.schema()
     ids = [workspace.artifact(schema_id) for _ in range(2)]
     for artifact_id in ids:

@@ -11,7 +11,7 @@ from tests.factories.workspace import Workspace
 @pytest.fixture
 def batches_of_three(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let bulk actions commit after three items, and add a second reviewer, named `other`."""
-    monkeypatch.setattr(bulk, "BATCH", 3)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 3)
     workspace.org.add_user("other", "reviewer")
 
 

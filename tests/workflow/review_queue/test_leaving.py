@@ -260,7 +260,7 @@ def test_a_thousand_reviews_are_returned_in_few_statements(workspace: Workspace)
 def test_an_interrupted_return_continues_and_reports_each_review_once(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(items, "BATCH", 2)
+    monkeypatch.setattr(items, "BATCH_SIZE", 2)
     team = str(make_team(workspace.org)["id"])
     ids = make_submitted_tag_sets(workspace, 5, "labeler")
     workspace.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)

@@ -226,7 +226,7 @@ def test_a_change_or_a_new_order_can_ask_for_it_too(
 
 
 def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch: Any) -> None:
-    monkeypatch.setattr(routing, "BATCH", 2)
+    monkeypatch.setattr(routing, "BATCH_SIZE", 2)
     team = router.team("ann", "ben")
     rule = router.rule(team_id=team, strategy="round_robin")
     ids = [router.workspace.artifact() for _ in range(7)]

@@ -43,7 +43,7 @@ def _jobs(router: Router) -> list[Any]:
 def test_a_job_that_yields_goes_on_where_it_stopped(
     router: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routing, "BATCH", 2)
+    monkeypatch.setattr(routing, "BATCH_SIZE", 2)
     ids = [router.workspace.artifact() for _ in range(7)]
     routed = _count_routings(monkeypatch)
     _yield_after_each_batch(monkeypatch, 5)
@@ -79,7 +79,7 @@ def test_requests_make_one_job(router: Router, monkeypatch: pytest.MonkeyPatch) 
 def test_a_request_while_the_job_runs_starts_it_over(
     router: Router, monkeypatch: pytest.MonkeyPatch, batches: int
 ) -> None:
-    monkeypatch.setattr(routing, "BATCH", 2)
+    monkeypatch.setattr(routing, "BATCH_SIZE", 2)
     rule = router.rule(priority=10, apply=True)
     ids = [router.workspace.artifact() for _ in range(6)]
     checkpoint, commits = Job.checkpoint, []

@@ -214,7 +214,7 @@ def test_what_comes_in_twice_at_once_is_routed_once(router: Router) -> None:
 def test_a_rule_edited_meanwhile_holds_for_the_next_batch(
     router: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routing, "BATCH", 5)
+    monkeypatch.setattr(routing, "BATCH_SIZE", 5)
     rule = router.rule(priority=10)
     ids = [router.workspace.artifact() for _ in range(10)]
     edited: list[Any] = []

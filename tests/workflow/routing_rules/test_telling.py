@@ -17,7 +17,7 @@ Work = Callable[[], None]
 
 @pytest.fixture(autouse=True)
 def _set_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routing, "BATCH", 2)
+    monkeypatch.setattr(routing, "BATCH_SIZE", 2)
 
 
 def _count_notifications(router: Router) -> Counter[tuple[str, str]]:

@@ -21,7 +21,7 @@ def states(workspace: Workspace, *artifacts: UUID) -> list[str]:
 
 
 def test_fewer_are_wanted(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locking, "BATCH", 2)
+    monkeypatch.setattr(locking, "BATCH_SIZE", 2)
     schema, other = (workspace.schema(labels_per_artifact=2) for _ in range(2))
     done = [workspace.artifact(schema) for _ in range(5)]
     sent, begun, fresh = (workspace.artifact(schema) for _ in range(3))

@@ -120,12 +120,12 @@ def build_buyer(profile: BillingProfile) -> Party:
 def compute_price_lines(
     parts: Sequence[PlanPeriod], period: TimeRange, language: Language
 ) -> list[Line]:
-    """Compute an invoice line for the plan price of each part, prorated by the second.
+    """Compute an invoice line for the plan price of each plan period, prorated by the second.
 
-    If there are more than `MAX_PRICE_LINES` parts, each plan version has one line for all of its
-    parts, because the number of lines of an invoice is limited. Each amount is the difference
-    between two rounded running totals, so the amounts add up to the same rounded total in both
-    cases. Lines with the amount 0 are omitted.
+    If `parts` has more than `MAX_PRICE_LINES` plan periods, each plan version has one line for all
+    of its periods, because the number of lines of an invoice is limited. Each amount is the
+    difference between two rounded running totals, so the amounts add up to the same rounded total
+    in both cases. Lines with the amount 0 are omitted.
     """
     groups = _group_by_version(parts) if len(parts) > MAX_PRICE_LINES else [[p] for p in parts]
     price_sums = [Fraction(0)]
@@ -169,7 +169,7 @@ def _describe_parts(parts: Sequence[PlanPeriod], language: Language) -> str:
 def _compute_all_charge_lines(
     inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: TimeRange
 ) -> list[Line]:
-    """Compute the invoice lines for usage beyond the included quantities.
+    """Compute the invoice lines in `currency` for usage beyond the included quantities.
 
     Usage is counted by day. A day on which the plan changes belongs to the later plan.
     """
@@ -195,7 +195,7 @@ def _compute_all_charge_lines(
 def compute_charge_lines(
     charge: Charge, used_quantity: int, fraction: Fraction, currency: str, language: Language
 ) -> list[Line]:
-    """Compute the invoice lines of a charge for a part of the period.
+    """Compute the invoice lines of a charge for a part of a billing period.
 
     `fraction` is the fraction of the period that the part covers. The included quantity is
     prorated. The quantity of a meter that measures a level, such as the number of members, is also
@@ -220,10 +220,10 @@ def compute_charge_lines(
 def compute_day_ranges(
     parts: Sequence[PlanPeriod], period: TimeRange
 ) -> list[tuple[datetime, datetime]]:
-    """Return the range of whole days for each part, as pairs of a start and an exclusive end.
+    """Return the range of whole days for each plan period, as a start and an exclusive end.
 
-    A range starts at the beginning of the part's first day, and ends where the next range starts.
-    The last range ends with the period.
+    A range starts at the beginning of the plan period's first day, and ends where the next range
+    starts. The last range ends with `period`.
     """
     starts = [part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts]
     return list(pairwise([*starts, period.end]))
@@ -246,8 +246,8 @@ def _list_plan_periods(inputs: InvoiceInputs, period: TimeRange) -> list[PlanPer
         inputs.organization, inputs.changes, period.start, period.end
     )
     return [
-        PlanPeriod(inputs.versions.get_version_at(s.plan, s.start), s.start, s.end)
-        for s in segments
+        PlanPeriod(inputs.versions.get_version_at(part.plan, part.start), part.start, part.end)
+        for part in segments
     ]
 
 

@@ -33,7 +33,7 @@ def render_missing(job: Job) -> list[str]:
     an error message for each invoice that could not be rendered.
     """
     problems = []
-    for invoice_id in queries.list_unrendered_invoices():
+    for invoice_id in queries.list_unrendered_invoice_ids():
         try:
             render_files(job, invoice_id)
         except InvoiceError as error:

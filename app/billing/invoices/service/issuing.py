@@ -24,16 +24,16 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 BATCH_SIZE = 100
 """The maximum number of organizations whose invoices are issued in one transaction."""
-_REASON = "the invoices of many organizations are created in one transaction"
+_TENANCY_REASON = "the invoices of many organizations are created in one transaction"
 
 
-def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
+def list_billed_organization_ids(end: datetime, *, after: UUID) -> list[UUID]:
     """List the ids of the next organizations to bill for a period that ended at `end`.
 
     Returns at most `BATCH_SIZE` ids that are greater than `after`, in ascending order.
     """
-    with tenancy.across_organizations(reason=_REASON):
-        return queries.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
+    with tenancy.across_organizations(reason=_TENANCY_REASON):
+        return queries.list_billed_organization_ids(end, after=after, limit=BATCH_SIZE)
 
 
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
@@ -48,7 +48,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     """
     configuration = require_configuration()
     period = TimeRange(start, end)
-    with tenancy.across_organizations(reason=_REASON):
+    with tenancy.across_organizations(reason=_TENANCY_REASON):
         organizations = queries.lock_organizations(organization_ids)
         billed_ids = [organization.id for organization in organizations]
         plan_changes.apply_due_changes(billed_ids)
@@ -112,7 +112,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
     events.emit_for_organizations(
         emitted_events.ISSUED,
         emitted_events.IssuedPayload(period_from=invoices[0].period_from),
-        organizations="SELECT id FROM unnest(CAST(:ids AS uuid[])) AS issued (id)",
+        organizations_sql="SELECT id FROM unnest(CAST(:ids AS uuid[])) AS issued (id)",
         ids=sorted({str(invoice.organization_id) for invoice in invoices}),
     )
 
@@ -167,10 +167,7 @@ def change_status(invoice: Invoice, status: InvoiceStatus) -> None:
 def emit(event: EventName[emitted_events.InvoicePayload], invoice: Invoice) -> None:
     """Emit `invoice.paid` or `invoice.voided` for the current organization."""
     assert invoice.number is not None
-    payload: emitted_events.InvoicePayload = {
-        "invoice_id": invoice.id,
-        "number": invoice.number,
-    }
+    payload: emitted_events.InvoicePayload = {"invoice_id": invoice.id, "number": invoice.number}
     events.emit(event, payload)
 
 

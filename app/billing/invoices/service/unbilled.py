@@ -13,7 +13,7 @@ from app.billing.seller.configuration import find_configuration
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 
-_REASON = "the last invoices of several organizations are checked"
+_TENANCY_REASON = "the last invoices of several organizations are checked"
 
 
 def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
@@ -26,15 +26,15 @@ def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
     """
     if not organization_ids or find_configuration() is None:
         return set()
-    with tenancy.across_organizations(reason=_REASON):
+    with tenancy.across_organizations(reason=_TENANCY_REASON):
         return (
-            queries.list_with_unfinished_jobs(organization_ids)
-            | queries.list_with_unrendered_invoices(organization_ids)
-            | _list_with_priced_plan(organization_ids)
+            queries.list_organization_ids_with_unfinished_jobs(organization_ids)
+            | queries.list_organization_ids_with_unrendered_invoices(organization_ids)
+            | _list_organization_ids_with_priced_plan(organization_ids)
         )
 
 
-def _list_with_priced_plan(organization_ids: Sequence[UUID]) -> set[UUID]:
+def _list_organization_ids_with_priced_plan(organization_ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids of organizations with a priced plan in or after the first uninvoiced month."""
     months = queries.list_first_open_months(organization_ids)
     if not months:

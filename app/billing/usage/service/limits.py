@@ -30,7 +30,7 @@ def get_limits() -> OrganizationLimits:
 
 
 def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
-    """Build the limits from the newest plan version; the operator's `overrides` take precedence."""
+    """Build the limits from a plan's newest version; the operator's `overrides` take precedence."""
     return OrganizationLimits(plan, plans.merge_limits(catalog.get_plan(plan), overrides))
 
 

@@ -39,7 +39,7 @@ def measure_many(
 
 
 def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
-    """Settle the usage of many organizations before `end`, which must be midnight in UTC.
+    """Settle the usage of many organizations up to `end`, which must be midnight in UTC.
 
     Call this before `measure_many`, in the transaction that writes the invoices. A change by a
     transaction that began before `end` and commits later counts on the day that begins at `end`, so

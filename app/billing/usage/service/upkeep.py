@@ -15,7 +15,7 @@ log = get_logger(__name__)
 
 BATCH_SIZE = 5_000
 """The maximum number of changes folded in one transaction."""
-_REASON = "maintains the meters of every organization"
+_TENANCY_REASON = "maintains the meters of every organization"
 
 DIFFERENCES = Counter(
     "labeling_usage_differences",
@@ -40,7 +40,7 @@ def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
     If `slug` is not None, lists only the organization with this slug. Raises 404 if there is no
     such organization.
     """
-    with tenancy.across_organizations(reason=_REASON):
+    with tenancy.across_organizations(reason=_TENANCY_REASON):
         organizations = queries.list_organizations(slug)
     if slug is not None and not organizations:
         raise errors.not_found()
@@ -53,7 +53,7 @@ def fold(checkpoint: Checkpoint) -> None:
     `checkpoint` is called after each batch and commits.
     """
     while True:
-        with tenancy.across_organizations(reason=_REASON):
+        with tenancy.across_organizations(reason=_TENANCY_REASON):
             batch = queries.fold(BATCH_SIZE)
             warnings.enqueue_checks(batch.organization_ids)
         checkpoint()

@@ -9,11 +9,12 @@ from app.billing.usage.service.limits import build_limits, get_limits
 from app.kit import events, jobs
 
 PERCENTS = (80, 100)
+"""The percentages of a meter's limit at which warnings are emitted."""
 WARN_JOB = "usage.warn"
 
 
 def find_reached_percent(used: int, limit: int | None) -> int | None:
-    """Return the highest percentage in `PERCENTS` that the usage has reached, or None."""
+    """Return the highest percentage of the limit in `PERCENTS` that `used` has reached, or None."""
     if limit is None:
         return None
     return max((p for p in PERCENTS if used * 100 >= limit * p), default=None)
@@ -30,7 +31,7 @@ def enqueue_checks(organization_ids: Sequence[UUID]) -> None:
 
 
 def warn() -> None:
-    """Warn about each of the current organization's meters that has reached a new percentage.
+    """Warn about the current organization's meters that have reached a new percentage of the limit.
 
     Emits `usage.threshold_reached`. Each percentage in `PERCENTS` is reported at most once per
     meter and month. If a meter has reached several new percentages, only the highest is reported.

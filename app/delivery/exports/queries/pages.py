@@ -32,7 +32,7 @@ _WORDS = """CAST(a.words AS text) AS words,
             WHERE x.organization_id = a.organization_id AND x.artifact_id = a.artifact_id
         ) END AS text"""
 
-_FLOWING_TEXT = """
+_PAGE_TEXT = """
 SELECT substr(x.text, a.start + 1, a."end" - a.start)
 FROM artifact_pages a
 JOIN artifact_texts x USING (organization_id, artifact_id)
@@ -88,12 +88,12 @@ class PageReader:
                 last_key = row[:2]
                 yield row
 
-    def read_flowing_text(self, artifact_id: str, number: int) -> str | None:
-        """Return the text of a page whose words are not stored, or None for another page."""
+    def read_page_text(self, artifact_id: str, number: int) -> str | None:
+        """Return the text of a page, or None if the page is empty or its words are stored."""
         values = {
             "organization_id": str(tenancy.current_organization_id()),
             "artifact_id": artifact_id,
             "number": number,
         }
-        text: str | None = self._connection.exec_driver_sql(_FLOWING_TEXT, values).scalar()
+        text: str | None = self._connection.exec_driver_sql(_PAGE_TEXT, values).scalar()
         return text

@@ -64,7 +64,7 @@ def read_first_rows(
 
     Returns at most `limit` rows, and only as many rows as fit into `max_bytes`, but always the
     first row. If the first row is too large, its history ends with the last revision that fits.
-    `where` and `include` are described in `rows.open_snapshot`. Runs in its own transaction.
+    `where` and `include` are described in `rows.open_snapshot`. Runs in a separate transaction.
     """
     organization_id = tenancy.current_organization_id()
     statements = Statements.build(organization_id, where, include, limit=limit)
@@ -83,7 +83,7 @@ def read_first_rows(
 def _iterate_lines(
     connection: Connection, statements: Statements
 ) -> Iterator[tuple[bytes, bytes | None, bytes | None]]:
-    """Yield the values of one line at a time, because texts and histories may be very large."""
+    """Yield row JSON, version id and tags of each line. Fetches single lines, which may be big."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, extensions.connection)
     with driver.cursor(name="export_preview") as cursor:

@@ -49,10 +49,10 @@ def list_exports(
     return paginate(
         statement if keys else statement.where(*period),
         page,
-        sorts={"created_at": Export.created_at},
+        sort_columns={"created_at": Export.created_at},
         unique=Export.id,
         total=counters.build_filtered_total(EXPORTS, Export, filters),
-        keys=keys,
+        key_queries=keys,
     )
 
 

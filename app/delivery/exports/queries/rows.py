@@ -98,7 +98,7 @@ class Snapshot:
 
 
 def list_versions(connection: Connection, statements: Statements) -> list[Version]:
-    """Return the schema versions of the tag sets, newest first."""
+    """Return the schema versions of an export's tag sets, newest first."""
     rows = connection.exec_driver_sql(statements.versions, statements.values)
     return [Version(*row) for row in rows]
 
@@ -141,7 +141,7 @@ def connect(first_statement: str, settings: str = _SETTINGS) -> Iterator[Connect
 
 
 class LineWriter:
-    """Converts the lines of an export to JSON. COPY uses it as a file, and writes whole lines."""
+    """Converts COPY lines to JSON for `receive`. COPY uses it as a file, and writes whole lines."""
 
     removed_count: int
     """The number of removed tag sets passed to `receive`."""

@@ -73,7 +73,7 @@ def create(
 
 
 def emit_requested(export: Export) -> None:
-    """Emit the event that starts the job of an export."""
+    """Emit `export.requested`, the event that starts the job of an export."""
     events.emit(
         emitted_events.REQUESTED,
         emitted_events.RequestedPayload(

@@ -1,4 +1,4 @@
-"""The function of `scheduled_exports` that `exports` calls but must not import."""
+"""The port through which `exports` calls `scheduled_exports`, which it must not import."""
 
 from collections.abc import Callable
 from uuid import UUID

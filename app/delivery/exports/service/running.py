@@ -51,9 +51,9 @@ def start(export_id: UUID) -> Export | None:
 def complete(job: Job, export_id: UUID, staged_file: StagedFile, result: RunResult) -> None:
     """Complete an export and move the staged file to its storage key, unless the export has ended.
 
-    Emits `export.completed` when the export completes for the first time, and RUN_COMPLETED for
-    each file of a scheduled export. The lease is locked until the transaction ends, so that no
-    other run can store its file meanwhile. Raises LostLease if this run no longer holds the lease.
+    Emits `export.completed` if the export completes for the first time, and RUN_COMPLETED if a
+    scheduled export started it. The job's lease is locked until the transaction ends, so that no
+    other run of the job can store a file. Raises LostLease if this run no longer holds the lease.
     """
     records.disable_idle_timeout()
     if not job.lock_lease():
@@ -128,14 +128,14 @@ def discard_file(export: Export) -> None:
 
 
 def reopen(export_id: UUID) -> None:
-    """Requeue an export if it has failed; do nothing if it has another status."""
+    """Set a failed export to `queued` again; do nothing if it has another status."""
     export = records.lock(export_id)
     if export is not None and export.status == ExportStatus.FAILED:
         requeue(export)
 
 
 def requeue(export: Export) -> None:
-    """Requeue a locked export, without the progress, result and error of its last run.
+    """Set a locked export to `queued`, and clear the progress, result and error of its last run.
 
     The manifest is kept: it shows that `export.completed` was already emitted.
     """

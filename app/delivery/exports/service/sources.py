@@ -49,7 +49,7 @@ class DocumentSource:
     ) -> bytes | None:
         """Render a page as an image, or return None if the file is missing or damaged."""
         self._on_step()
-        text = self._reader.read_flowing_text(artifact["id"], number)
+        text = self._reader.read_page_text(artifact["id"], number)
         return self._images.find(
             images.PageImage(
                 artifact["sha256"], artifact["media_type"], number, width, image_format, text

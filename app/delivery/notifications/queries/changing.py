@@ -43,8 +43,8 @@ _READ_BATCH = text(
 )
 
 
-class Edge(NamedTuple):
-    """The position of a notification in the newest-first order; the next batch begins after it."""
+class Position(NamedTuple):
+    """The sort values of a notification; notifications are sorted newest first."""
 
     created_at: datetime
     id: UUID
@@ -56,7 +56,7 @@ def set_read(
     """Mark a notification in the scope as read or unread; return the notification, or None.
 
     Returns None if the notification is not in the scope. If `seen_count` is not None, a
-    notification with more events is not marked as read.
+    notification with more events than this is not marked as read.
     """
     read_at: ColumnElement[Any] = null()
     if read:
@@ -77,7 +77,7 @@ def delete_notification(
 ) -> bool:
     """Delete a notification if it is in the scope, and return whether it was deleted.
 
-    If `seen_count` is not None, a notification with more events is not deleted.
+    If `seen_count` is not None, a notification with more events than this is not deleted.
     """
     is_seen = true() if seen_count is None else Notification.count <= seen_count
     statement = (
@@ -89,7 +89,7 @@ def delete_notification(
 
 
 def get_count(notification_id: UUID, scope: NotificationScope) -> int | None:
-    """Return the number of events of a notification, or None if it is not in the scope."""
+    """Return how many events a notification covers, or None if it is not in the scope."""
     statement = select(Notification.count).where(
         Notification.id == notification_id, *scope.build_conditions()
     )
@@ -97,21 +97,21 @@ def get_count(notification_id: UUID, scope: NotificationScope) -> int | None:
 
 
 def mark_batch_as_read(
-    scope: NotificationScope, organization_id: UUID, edge: Edge | None
-) -> tuple[Edge | None, int]:
+    scope: NotificationScope, organization_id: UUID, after: Position | None
+) -> tuple[Position | None, int]:
     """Mark a batch of unread notifications in one organization as read, newest first.
 
-    The batch begins after `edge`, or with the newest notification if `edge` is None. Returns the
-    edge for the next batch (None if no unread notifications were left) and the number of
-    notifications that were marked.
+    The batch begins after the position `after`, or with the newest notification if it is None.
+    Returns the last position in the batch (None if no unread notifications were left) and the
+    number of notifications that were marked.
     """
     values = {
         "organization_id": organization_id,
         "user_id": scope.user_id,
         "kind": scope.kind,
-        "created_at": "infinity" if edge is None else edge.created_at,
-        "id": UUID(int=0) if edge is None else edge.id,
+        "created_at": "infinity" if after is None else after.created_at,
+        "id": UUID(int=0) if after is None else after.id,
         "batch": BATCH_SIZE,
     }
     row = db.session().execute(_READ_BATCH, values).first()
-    return (None, 0) if row is None else (Edge(row.created_at, row.id), row.changed)
+    return (None, 0) if row is None else (Position(row.created_at, row.id), row.changed)

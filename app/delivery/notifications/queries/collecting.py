@@ -1,4 +1,4 @@
-"""SQL queries for open notifications; an open notification covers several events for a user."""
+"""SQL queries for notifications that are unread and still collect events (open notifications)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 
-_ROLES = [role.name for role in Role]
+_ROLE_NAMES = [role.name for role in Role]
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
 _RECORD_CAUSES = text(
@@ -88,20 +88,19 @@ _WRITE = text(
 
 
 def lock_notifications() -> None:
-    """Lock the open notifications of the current organization until the transaction ends.
+    """Acquire the organization's advisory lock for open notifications until the transaction ends.
 
-    The lock is an advisory lock. Without it, two transactions could open two notifications for the
-    same user.
+    Without it, two transactions could open two notifications for the same user and message.
     """
     key = f"{tenancy.current_organization_id()}/notifications"
     db.session().execute(_LOCK, {"key": key})
 
 
-def record_causes(causes: Iterable[UUID]) -> set[UUID]:
+def record_causes(event_ids: Iterable[UUID]) -> set[UUID]:
     """Record events as handled, and return the ids of the events that were not handled before."""
     values = {
         "org": tenancy.current_organization_id(),
-        "causes": sorted(str(cause) for cause in causes),
+        "causes": sorted(str(event_id) for event_id in event_ids),
     }
     return set(db.session().execute(_RECORD_CAUSES, values).scalars())
 
@@ -135,21 +134,21 @@ class AudienceMember(NamedTuple):
 
 def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
     """Return the users in at least one audience, each with the indexes of the user's audiences."""
-    users = [(i, id_) for i, audience in enumerate(audiences) for id_ in set(audience.user_ids)]
-    teams = [(i, id_) for i, audience in enumerate(audiences) for id_ in set(audience.team_ids)]
+    user_pairs = [(i, id_) for i, item in enumerate(audiences) for id_ in set(item.user_ids)]
+    team_pairs = [(i, id_) for i, item in enumerate(audiences) for id_ in set(item.team_ids)]
     values = {
         "org": tenancy.current_organization_id(),
-        "roles": _ROLES,
+        "roles": _ROLE_NAMES,
         "numbers": list(range(len(audiences))),
         "min_roles": [audience.min_role.value for audience in audiences],
         "except_user_ids": [
             audience.except_user_id and str(audience.except_user_id) for audience in audiences
         ],
         "everybody": [audience.everybody for audience in audiences],
-        "user_numbers": [index for index, _ in users],
-        "user_ids": [str(user_id) for _, user_id in users],
-        "team_numbers": [index for index, _ in teams],
-        "team_ids": [str(team_id) for _, team_id in teams],
+        "user_numbers": [index for index, _ in user_pairs],
+        "user_ids": [str(user_id) for _, user_id in user_pairs],
+        "team_numbers": [index for index, _ in team_pairs],
+        "team_ids": [str(team_id) for _, team_id in team_pairs],
     }
     return [AudienceMember(*row) for row in db.session().execute(_LIST_MEMBERS, values)]
 
@@ -171,7 +170,7 @@ class NotificationEntry(NamedTuple):
 
 
 class OpenNotification(NamedTuple):
-    """A stored open notification; `total` is the number of events that it covers."""
+    """A stored notification that still collects events; `total` is how many it has collected."""
 
     id: UUID
     total: int

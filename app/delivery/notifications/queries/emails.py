@@ -234,7 +234,7 @@ class Postponement(NamedTuple):
 
 
 def postpone_emails(postponements: Sequence[Postponement]) -> None:
-    """Postpone due emails. Callers must use `tenancy.across_organizations`."""
+    """Postpone the users' due emails. Callers must use `tenancy.across_organizations`."""
     if not postponements:
         return
     values = {
@@ -258,7 +258,7 @@ class CloseRequest(NamedTuple):
 
 
 def close_notifications(close_requests: Iterable[CloseRequest]) -> list[MailedNotification]:
-    """Close notifications, and return the closed notifications to send by email.
+    """Close the requested notifications that are not locked, and return those to send by email.
 
     Returns at most MAX_QUOTED for each organization, user and kind, sorted by these columns.
     Callers must use `tenancy.across_organizations`.

@@ -140,10 +140,10 @@ def list_notifications(
     rows = paginate(
         select(*COLUMNS).where(Notification.organization_id.in_(scope.organization_ids)),
         page,
-        sorts={"created_at": Notification.created_at},
+        sort_columns={"created_at": Notification.created_at},
         unique=Notification.id,
         total=_build_total(scope, period, unread=unread),
-        keys=[_build_keys(scope, period, unread=unread)],
+        key_queries=[_build_keys(scope, period, unread=unread)],
     )
     return replace(rows, items=list(map(scope.build_row, rows.items)))
 
@@ -174,7 +174,7 @@ def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None
     states = [True, False] if unread is None else [unread]
     pairs = [(str(id_), state) for id_ in scope.organization_ids for state in states]
     ids = cast([id_ for id_, _ in pairs], ARRAY(String))
-    branches = select_branches(
+    branches = build_branches(
         cast(ids, ARRAY(Uuid)), cast([state for _, state in pairs], ARRAY(Boolean))
     )
     statement = select(Notification.created_at, Notification.id).where(
@@ -189,8 +189,8 @@ def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None
     return KeyQuery(statement, branches)
 
 
-def select_branches(ids: ColumnElement[Any], states: ColumnElement[Any]) -> TableValuedAlias:
-    """Select the pairs of an organization and a read state, where true means unread."""
+def build_branches(ids: ColumnElement[Any], states: ColumnElement[Any]) -> TableValuedAlias:
+    """Build the SQL table `branches` from organization ids and read states (true means unread)."""
     return (
         func.unnest(ids, states)
         .table_valued(column("organization_id", Uuid), column("unread", Boolean), name="branches")

@@ -30,7 +30,7 @@ from app.delivery.notifications.queries.listing import (
     COLUMNS,
     NotificationRow,
     NotificationScope,
-    select_branches,
+    build_branches,
 )
 from app.kit import counters
 from app.kit.counters.sql import Parameter
@@ -48,7 +48,7 @@ def _build_total() -> ColumnElement[int]:
 
 
 def _select_branch(branches: TableValuedAlias) -> FromClause:
-    """Select the newest keys for one organization and read state, in the order of an index."""
+    """Select the keys of the newest notifications for each row of `branches`, using an index."""
     keys = select(Notification.organization_id, Notification.created_at, Notification.id).where(
         Notification.organization_id == branches.c.organization_id,
         Notification.user_id == bindparam("user_id"),
@@ -60,7 +60,7 @@ def _select_branch(branches: TableValuedAlias) -> FromClause:
 
 def _select_keys() -> Subquery:
     ids = bindparam("branch_ids", type_=ARRAY(Uuid))
-    branches = select_branches(ids, bindparam("branch_states", type_=ARRAY(Boolean)))
+    branches = build_branches(ids, bindparam("branch_states", type_=ARRAY(Boolean)))
     branch = _select_branch(branches)
     merged_keys = select(*branch.c).select_from(branches.join(branch, true()))
     return _limit_to_newest(merged_keys, branch.c.created_at, branch.c.id).subquery("page_keys")

@@ -36,7 +36,7 @@ _MAKE_DUE = text(
 
 
 class StoredPreferences(NamedTuple):
-    """The preferences of a user; without a row, all values except `time_zone` are None."""
+    """The preferences of a user; all values except `time_zone` are None if none were ever set."""
 
     email_frequency: str | None
     quiet_from: time | None

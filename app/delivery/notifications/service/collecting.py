@@ -32,11 +32,11 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The type, link and message of the notifications on one topic.
+    """A topic of notifications, for example documents that were assigned to a user.
 
-    `link` leads to a list, and is used for notifications about more than one document or tag set.
-    `single_message_name` is the name of the message about a single item. This message is used if
-    the name of the item's document is known.
+    `kind` is the type of the notifications. `link` leads to a list, and is used for a notification
+    without a link to a single document or tag set. `single_message_name` is the name of the message
+    about a single document or tag set. It is used if the name of the document is known.
     """
 
     kind: str

@@ -50,7 +50,7 @@ def set_read(
 ) -> NotificationRow:
     """Mark a notification as read or unread, and return it. Raises 404 if it does not exist.
 
-    If `seen_count` is not None, a notification with more events is not marked as read.
+    If `seen_count` is not None, a notification with more events than this is not marked as read.
     """
     with tenancy.across_organizations(reason=_REASON):
         scope = _build_scope(caller)
@@ -61,7 +61,7 @@ def set_read(
 def mark_all_as_read(caller: Caller) -> dict[str, int]:
     """Mark all of the caller's notifications as read, and return how many were marked.
 
-    The number is returned as `read`. Each batch is marked in its own transaction, so no lock is
+    The number is returned as `read`. Each batch is marked in a separate transaction, so no lock is
     held for long. The newest notifications are marked first, so notifications that are created in
     the meantime stay unread.
     """
@@ -69,11 +69,11 @@ def mark_all_as_read(caller: Caller) -> dict[str, int]:
     with tenancy.across_organizations(reason=_REASON):
         scope = _build_scope(caller)
         for organization_id in scope.organization_ids:
-            edge, changed_count = changing.mark_batch_as_read(scope, organization_id, None)
-            while edge is not None:
+            position, count = changing.mark_batch_as_read(scope, organization_id, None)
+            while position is not None:
                 db.checkpoint()
-                marked_count += changed_count
-                edge, changed_count = changing.mark_batch_as_read(scope, organization_id, edge)
+                marked_count += count
+                position, count = changing.mark_batch_as_read(scope, organization_id, position)
     return {"read": marked_count}
 
 
@@ -81,7 +81,7 @@ def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = No
     """Delete a notification; its email is no longer sent.
 
     Raises 404 if it does not exist. If `seen_count` is not None and the notification has more
-    events, raises 409 `stale_precondition` with their number as `details.count`.
+    events than this, raises 409 `stale_precondition` with their number as `details.count`.
     """
     with tenancy.across_organizations(reason=_REASON):
         scope = _build_scope(caller)

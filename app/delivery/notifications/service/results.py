@@ -10,7 +10,7 @@ from app.kit.permissions import Role
 from app.kit.plan_limits import Meter
 
 _FULL_PERCENT = 100
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+_SIZE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def notify_of_completed_export(event: Event) -> None:
@@ -136,5 +136,5 @@ def format_size(size: int, max_size: int) -> str:
     The size is rounded down to a whole number of units. For a `max_size` below 10 KiB, the unit is
     bytes.
     """
-    power = max((n for n in range(len(_UNITS)) if max_size >= 10 * 1024**n), default=0)
-    return f"{size // 1024**power} {_UNITS[power]}"
+    power = max((n for n in range(len(_SIZE_UNITS)) if max_size >= 10 * 1024**n), default=0)
+    return f"{size // 1024**power} {_SIZE_UNITS[power]}"

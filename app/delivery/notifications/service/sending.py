@@ -32,11 +32,11 @@ def notify(
 ) -> int:
     """Notify members of the current organization, and return how many were notified.
 
-    Runs in the caller's transaction. Recipients are the members among `user_ids` or, if `role` is
-    set, all members with this role or a higher role; `except_user_id` is never notified. A user is
-    notified once per `unique_key`, and not at all if their preferences exclude `kind` both in the
-    application and by email. `message` names a template in messages/en.toml that shows `values`
-    and `count`. `link` is the path and query of an API operation.
+    Recipients are the members among `user_ids` or, if `role` is set, all members with this role or
+    a higher role; `except_user_id` is never notified. A user is notified once per `unique_key`, and
+    not at all if their preferences exclude `kind` both in the application and by email. `message`
+    names a template in messages/en.toml that shows `values` and `count`. `link` is the path and
+    query of an API operation. Emits `notification.created` for each email to send.
     """
     render = cache(partial(messages.render, message, values=values, count=count))
     notifications, email_user_ids = [], set()

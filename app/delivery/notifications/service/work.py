@@ -20,8 +20,8 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 
 _API = "/api/v1"
-_NAME_LENGTH = 120
-_EXCERPT_LENGTH = 500
+_MAX_NAME_LENGTH = 120
+_MAX_EXCERPT_LENGTH = 500
 _MAX_LISTED_KEYS = 20
 
 NamesById = Mapping[UUID, str]
@@ -119,7 +119,7 @@ def notify_of_comment(event: Event) -> None:
         values={
             "by": _shorten(comment.author),
             "document": _shorten(comment.document),
-            "comment": _shorten(comment.body, _EXCERPT_LENGTH),
+            "comment": _shorten(comment.body, _MAX_EXCERPT_LENGTH),
         },
         link=f"{_API}/tag-sets/{data['tag_set_id']}/comments",
         unique_key=f"commented:{event.id}",
@@ -254,7 +254,7 @@ def _notify_owners(message: str, event: Event, user_id: UUID, keys: Sequence[Api
 def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Claim the events that were not handled before; return their payloads, sorted by event id.
 
-    Locks the organization's open notifications until the transaction ends.
+    Calls `queries.lock_notifications`, as `collect_notices` requires.
     """
     if not events:
         return []
@@ -296,5 +296,5 @@ def _parse_uuids(values: Iterable[str] | None) -> list[UUID]:
     return [UUID(value) for value in values or ()]
 
 
-def _shorten(text: str, length: int = _NAME_LENGTH) -> str:
+def _shorten(text: str, length: int = _MAX_NAME_LENGTH) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -43,9 +43,9 @@ def list_scheduled_exports(
         conditions.append(ScheduledExport.paused == paused)
     if format_id is not None:
         conditions.append(ScheduledExport.format == format_id)
-    sorts = {"created_at": ScheduledExport.created_at, "name": ScheduledExport.name}
+    sort_columns = {"created_at": ScheduledExport.created_at, "name": ScheduledExport.name}
     statement = select(ScheduledExport).where(*conditions)
-    return paginate(statement, page, sorts=sorts, unique=ScheduledExport.id)
+    return paginate(statement, page, sort_columns=sort_columns, unique=ScheduledExport.id)
 
 
 def get(export_id: UUID, *, lock: bool = False) -> ScheduledExport | None:
@@ -61,7 +61,7 @@ def get(export_id: UUID, *, lock: bool = False) -> ScheduledExport | None:
 
 
 def set_state(export_id: UUID, **state: object) -> None:
-    """Update columns that users do not edit, without changing the revision."""
+    """Update columns of a scheduled export that users do not edit; keep the revision."""
     statement = (
         update(ScheduledExport)
         .where(ScheduledExport.id == export_id)
@@ -112,7 +112,7 @@ def lock_due_exports(limit: int) -> list[ScheduledExport]:
 
 
 def find_active_job_id(export_id: UUID) -> UUID | None:
-    """Return the job id of the run that has not ended, or None if every run has ended."""
+    """Return the job id of a scheduled export's unfinished run, or None if all runs have ended."""
     statement = _select_unfinished_job_ids().where(ScheduledRun.scheduled_export_id == export_id)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 

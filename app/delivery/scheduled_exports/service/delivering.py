@@ -28,7 +28,7 @@ from app.kit import container, db, events, jobs
 from app.kit.jobs import Job, LostLease, Retry
 from app.kit.storage import NotStored
 
-DELIVER = "scheduled_exports.deliver"
+DELIVER_JOB = "scheduled_exports.deliver"
 """The name of the job that delivers the file of a run."""
 _DELIVERY_ERROR = {
     "code": "internal_error",
@@ -41,7 +41,7 @@ _COVERED_ERROR = {
 }
 _CANCELLED_ERROR = {"code": CANCELLED, "message": "The delivery was cancelled."}
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
-_SLUG_LENGTH = 80
+_MAX_SLUG_LENGTH = 80
 _ID_DIGITS = 8
 
 
@@ -66,10 +66,10 @@ def finish_or_enqueue(job_id: UUID) -> None:
     if locked_run is None:
         return
     jobs.enqueue(
-        DELIVER,
+        DELIVER_JOB,
         {"job_id": str(job_id)},
         organization_id=locked_run.run.organization_id,
-        unique_key=f"{DELIVER}:{job_id}",
+        unique_key=f"{DELIVER_JOB}:{job_id}",
     )
 
 
@@ -272,7 +272,7 @@ def _build_outgoing_files(locked_run: _LockedRun) -> list[OutgoingFile]:
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     slug = _UNSAFE_CHARS.sub("-", scheduled_export.name).strip("-")
-    slug = slug[:_SLUG_LENGTH].lower() or "export"
+    slug = slug[:_MAX_SLUG_LENGTH].lower() or "export"
     # The last digits of a UUIDv7 are random.
     name = f"{slug}-{at}-{run.job_id.hex[-_ID_DIGITS:]}"
     key, size, sha256 = export.storage_key, export.size_bytes, export.sha256

@@ -20,11 +20,11 @@ _SFTP_PORT = 22
 
 
 def check_destination(
-    kind: str, settings: Mapping[str, Any], stored: ValidatedSettings
+    kind: str, settings: Mapping[str, Any], stored_settings: ValidatedSettings
 ) -> ValidatedSettings:
     """Validate a destination's settings, and return them split into public settings and secrets.
 
-    `stored` are the destination's current settings; their secrets are kept if `settings` contains
+    The secrets of `stored_settings`, the destination's current settings, are kept if `settings` has
     no secrets. Raises 400 for a property of `destination.settings` if the settings are invalid, or
     if the operator does not allow connections to the host.
     """
@@ -33,7 +33,8 @@ def check_destination(
             message = "The destination `download` has no settings. Omit them."
             raise errors.invalid(message, f"{_FIELD}.{min(settings)}")
         return ValidatedSettings({}, {})
-    return _check_host(typed_settings.merge_settings(TYPES[kind], stored, settings, field=_FIELD))
+    merged = typed_settings.merge_settings(TYPES[kind], stored_settings, settings, field=_FIELD)
+    return _check_host(merged)
 
 
 def read_settings(export: ScheduledExport) -> dict[str, Any]:

@@ -170,7 +170,7 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
 
 
 def _set_request(export: ScheduledExport, parameters: Mapping[str, Any]) -> None:
-    request = creating.validate_request(**parameters, compute_end=_keep_end)
+    request = creating.validate_request(**parameters, compute_end=_default_to_open_end)
     for name in ("created", "decided"):
         creating.check_start(parameters["where"], name, records.read_clock())
     if export.mode == Mode.INCREMENTAL:
@@ -183,8 +183,8 @@ def _set_request(export: ScheduledExport, parameters: Mapping[str, Any]) -> None
     export.filter = periods.remove_open_ends(request.filter)
 
 
-def _keep_end(requested_end: datetime | None) -> datetime:
-    """Return the requested end of a period, or OPEN_END, which means that each run sets the end."""
+def _default_to_open_end(requested_end: datetime | None) -> datetime:
+    """Return the requested end of a period, or the placeholder OPEN_END if there is none."""
     return periods.OPEN_END if requested_end is None else requested_end
 
 

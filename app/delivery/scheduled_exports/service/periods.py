@@ -10,17 +10,17 @@ from app.delivery.scheduled_exports.models import Mode, ScheduledExport, Schedul
 
 OPEN_END = datetime(9999, 12, 31, tzinfo=UTC)
 """The placeholder for the end of a period that ends when the run starts."""
-_IDS = ("schema_id", "labeler_id")
-_TIMES = ("created_after", "created_before", "decided_after", "decided_before")
+_ID_PROPERTIES = ("schema_id", "labeler_id")
+_TIME_PROPERTIES = ("created_after", "created_before", "decided_after", "decided_before")
 
 
 def parse_filter(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Parse a stored filter into request values, without properties that are null."""
     where = {name: value for name, value in stored.items() if value is not None}
-    for name in _IDS:
+    for name in _ID_PROPERTIES:
         if name in where:
             where[name] = UUID(where[name])
-    for name in _TIMES:
+    for name in _TIME_PROPERTIES:
         if name in where:
             where[name] = datetime.fromisoformat(where[name])
     if "artifact_ids" in where:
@@ -60,11 +60,11 @@ def compute_exported_until(
 ) -> datetime | None:
     """Compute the new `exported_until` of a scheduled export whose incremental run was delivered.
 
-    Normally, this is the end of the run's period, but never earlier than before. The value does not
-    change if the run's period begins after it, and stays null if the run's period has a start. In
-    both cases, the scheduled export was changed during the run, so the next run must not continue
-    from the end of this run. An `exported_until` in the future was set while the clock was wrong,
-    and is replaced.
+    Normally, this is the end of the run's period, unless the current value is later. The value does
+    not change if the run's period begins after it, and stays null if the run's period has a start.
+    In both cases, the scheduled export was changed during the run, so the next run must not
+    continue from the end of this run. An `exported_until` in the future was set while the clock was
+    wrong, and is replaced.
     """
     until, covers_until = scheduled_export.exported_until, run.covers_until
     if until is None:

@@ -104,7 +104,7 @@ def begin_generation(organization_id: UUID) -> int:
 
 
 def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH_SIZE) -> int:
-    """Delete up to `limit` of a webhook's deliveries with their attempts; return the number."""
+    """Delete up to `limit` of a webhook's deliveries with their attempts; return how many."""
     values = {"organization_id": organization_id, "webhook_id": webhook_id}
     return purging.delete_batch("webhook_deliveries", _BELONGS_TO_WEBHOOK, values, limit)
 

@@ -193,16 +193,16 @@ class DueWebhookFinder:
             return []
         values = self.build_values(MAX_VISITS_PER_ORGANIZATION)
         webhooks: list[DueWebhook] = []
-        new_webhook_ids: dict[UUID, UUID] = {}
+        new_last_visited_ids: dict[UUID, UUID] = {}
         last_organization_id = None
         for kind, *row in db.session().execute(_FIND, values):
             if kind == "webhook":
                 webhooks.append(DueWebhook(*row))
             elif kind == "last_visited":
-                new_webhook_ids[row[0]] = row[1]
+                new_last_visited_ids[row[0]] = row[1]
             else:
                 last_organization_id = row[0]
-        self._store_position(new_webhook_ids, last_organization_id)
+        self._store_position(new_last_visited_ids, last_organization_id)
         return webhooks
 
     def build_values(self, per_organization: int) -> dict[str, Any]:
@@ -220,7 +220,7 @@ class DueWebhookFinder:
         }
 
     def _store_position(
-        self, new_webhook_ids: dict[UUID, UUID], last_organization_id: UUID | None
+        self, new_last_visited_ids: dict[UUID, UUID], last_organization_id: UUID | None
     ) -> None:
         """Store the position at which the next search continues.
 
@@ -228,13 +228,13 @@ class DueWebhookFinder:
         of its webhooks, so the next search begins with this organization. None means that the
         search visited every organization.
         """
-        kept_webhook_ids = {
+        kept_last_visited_ids = {
             id_: webhook_id
             for id_, webhook_id in self.last_visited_webhook_ids.items()
             if id_ < self.first_organization_id
             or (last_organization_id is not None and id_ >= last_organization_id)
         }
-        self.last_visited_webhook_ids = kept_webhook_ids | new_webhook_ids
+        self.last_visited_webhook_ids = kept_last_visited_ids | new_last_visited_ids
         self.first_organization_id = last_organization_id or _NIL_ID
 
 

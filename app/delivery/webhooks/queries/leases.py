@@ -52,7 +52,7 @@ class BeginLimit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt that has begun, or the new status of a delivery that needs no attempt.
+    """An attempt at the delivery `id` that has begun, or its new status if it needs no attempt.
 
     Attributes:
         lease_token: the token of the lease; None if nothing is to be sent.

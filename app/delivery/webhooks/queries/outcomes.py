@@ -227,7 +227,7 @@ def list_existing_tokens(results: Sequence[AttemptResult]) -> set[UUID]:
 
 
 def mark_delivered(results: Sequence[AttemptResult]) -> None:
-    """Record that deliveries succeeded although their leases were lost; prevents more attempts."""
+    """Record that deliveries succeeded although their leases were lost, so no attempts follow."""
     if results:
         db.session().execute(_MARK_DELIVERED, _build_columns(results, "attempt.round"))
 

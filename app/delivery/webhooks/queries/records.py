@@ -84,9 +84,9 @@ def list_webhooks(page: PageRequest, filters: WebhookFilters) -> Page:
     if "event" in filters:
         conditions.append(literal(filters["event"]) == any_(Webhook.events))
     conditions += build_period_conditions(Webhook.created_at, *get_created_bounds(filters))
-    sorts = {"created_at": Webhook.created_at, "updated_at": Webhook.updated_at}
+    sort_columns = {"created_at": Webhook.created_at, "updated_at": Webhook.updated_at}
     statement = select(*WEBHOOK_COLUMNS).where(*conditions)
-    return paginate(statement, page, sorts=sorts, unique=Webhook.id)
+    return paginate(statement, page, sort_columns=sort_columns, unique=Webhook.id)
 
 
 def get_webhook(webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
@@ -119,10 +119,10 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     page = paginate(
         statement if keys else statement.where(*conditions, *period),
         request,
-        sorts={"created_at": Delivery.created_at},
+        sort_columns={"created_at": Delivery.created_at},
         unique=Delivery.id,
         total=counters.build_total(DELIVERIES, where, between=between),
-        keys=keys,
+        key_queries=keys,
     )
     # The first page's rows have the total as their last column.
     width = len(_DELIVERY_COLUMNS)

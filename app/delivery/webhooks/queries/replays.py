@@ -23,9 +23,9 @@ from app.kit.leases import RELEASE
 BATCH_SIZE = 1_000
 MISSED_STATUSES = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
 """The statuses of deliveries that count as missed by the receiver."""
-FIRST_ID = UUID(int=0)
-_FIRST_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_TIME = datetime(9999, 1, 1, tzinfo=UTC)
+MIN_ID = UUID(int=0)
+_MIN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_MAX_TIME = datetime(9999, 1, 1, tzinfo=UTC)
 
 # Row comparisons are used because only the index by status and event supports them. With equality
 # conditions, the planner may prefer the index by time, and read all delivered deliveries before it
@@ -120,7 +120,7 @@ class ReplayedBatch(NamedTuple):
 
 
 class RunningReplay(NamedTuple):
-    """A replay that has not ended, its state, and the status and generation of its webhook."""
+    """A replay that has not ended, with its state; `active` and `generation` are the webhook's."""
 
     active: bool
     generation: int
@@ -129,7 +129,7 @@ class RunningReplay(NamedTuple):
 
 
 def lock_running_replay(webhook_id: UUID, replay_id: str) -> RunningReplay | None:
-    """Lock a webhook against other writers, and return its replay.
+    """Lock a webhook against other writers, and return its replay `replay_id`.
 
     Returns None if the webhook does not exist, or if the replay is not its latest or has ended.
     """
@@ -156,7 +156,7 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
 
     Counts in batches: with a single statement, the planner may read all deliveries of the webhook.
     """
-    count, after = 0, (replay_range.start, FIRST_ID)
+    count, after = 0, (replay_range.start, MIN_ID)
     while True:
         values = {**_build_parameters(webhook_id, replay_range, after), "batch": BATCH_SIZE}
         row = db.session().execute(_COUNT, values).first()
@@ -197,8 +197,8 @@ def find_oldest_missed(webhook_id: UUID) -> datetime | None:
 
     Returns None if the webhook has no missed deliveries.
     """
-    replay_range = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED_STATUSES)
-    values = {**_build_parameters(webhook_id, replay_range, (_FIRST_TIME, FIRST_ID)), "batch": 1}
+    replay_range = ReplayRange(_MIN_TIME, _MAX_TIME, SUBSCRIBABLE, MISSED_STATUSES)
+    values = {**_build_parameters(webhook_id, replay_range, (_MIN_TIME, MIN_ID)), "batch": 1}
     missed_since: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
     return missed_since
 

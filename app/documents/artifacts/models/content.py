@@ -13,7 +13,7 @@ from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 
 class ArtifactText(TenantModel, db.Base):
-    """The extracted text of a document, in its own table so that lists do not read it.
+    """The extracted text of a document, in a separate table so that lists do not read it.
 
     `search` is a legacy column. The filter `q` also searches it while the organization is in
     `ArtifactSearchBacklog`, because some documents may not be in `ArtifactSearch` yet.
@@ -71,11 +71,11 @@ class ArtifactSearchBacklog(TenantModel, db.Base):
 class ArtifactPage(TenantModel, db.Base):
     """A page: its size in points, its span in the text, and its words with their boxes.
 
-    `words` is null in documents with flowing text: their words are laid out from the text on
-    request, because stored words would take fifteen times the space of the text. `ocr` is
-    `pending`, `done` or `failed`, or null for a page without text recognition. While any page of a
-    document is pending, each page stores its own `text`. `start` and the offsets in `words` are
-    then relative to the document or, once the page has been recognized, to the page.
+    `words` is null in a virtual page, a page of a document without fixed pages such as an email:
+    the words are laid out from the text on request, because stored words would take fifteen times
+    the space of the text. `ocr` is `pending`, `done` or `failed`, or null without text recognition.
+    While any page of a document is pending, `text` contains the text of the page. `start` and the
+    offsets in `words` are then relative to the document or, in a recognized page, to the page.
     """
 
     __tablename__ = "artifact_pages"

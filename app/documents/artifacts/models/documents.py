@@ -96,7 +96,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     `reserved_for` has the users to whom a draft was returned or transferred. With both columns, the
     row alone shows who may label the document. `parent_id` is the email or mailbox that contains
     the document; the parent may have been deleted. `attachment_count` is the number of attachments
-    of an email, or of emails in a mailbox; not each becomes a document. `prediction` is the latest
+    of an email, or of emails in a mailbox; not all become documents. `prediction` is the latest
     prediction in the API's format; the workflow keeps it up to date.
     """
 
@@ -203,7 +203,7 @@ _CLAIM = case(
         ),
     )
 )
-# The column is null for documents with flowing text, and for documents read before the column
+# The column is null for documents without fixed pages, and for documents read before the column
 # existed. The value is then derived from the length of the text. Page texts are joined by form
 # feeds, so a text with more characters than form feeds has at least one word.
 HAS_TEXT_LAYER: Label[Any] = func.coalesce(

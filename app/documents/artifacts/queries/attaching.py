@@ -34,7 +34,7 @@ _COUNT_ANCESTORS = text(
 
 
 class ParentEmail(NamedTuple):
-    """The properties of an email that attachments inherit or that are needed to read its file."""
+    """The columns of an email that attachments inherit, and those for reading the email's file."""
 
     schema_id: UUID | None
     meta: dict[str, Any]
@@ -48,10 +48,7 @@ class ParentEmail(NamedTuple):
 
 
 def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
-    """Return the properties that attachments need from an email, or None if there is no such email.
-
-    `artifact_id` is the id of the email.
-    """
+    """Return the columns of the email `artifact_id`, or None if the email does not exist."""
     columns = (getattr(Artifact, name) for name in ParentEmail._fields)
     return db.find_row(ParentEmail, select(*columns).where(Artifact.id == artifact_id))
 

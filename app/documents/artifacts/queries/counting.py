@@ -137,10 +137,10 @@ def _build_overdue_count(filters: dict[str, Any], now: datetime) -> ColumnElemen
 def _build_overdue_count_in_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
     """Build an expression that counts overdue documents in a period of creation times.
 
-    Documents that were due before today are counted from cells, those due today row by row.
+    Documents that were due before today are counted from counter cells, the others row by row.
     """
     rows = _select_open_documents(filters)
-    # A day includes its end but not its start.
+    # A day of the counters includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
     between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
     due_day = UpperBound(spans.format_bucket(today, spans.DAY))

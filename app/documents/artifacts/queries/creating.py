@@ -153,7 +153,7 @@ def find_by_content(sha256: str) -> UUID | None:
 
 
 def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the (organization id, sha256) pairs whose content belongs to a document."""
+    """Return the (organization id, sha256) pairs in `contents` that belong to a document."""
     values = {
         "organizations": [organization for organization, _ in contents],
         "digests": [digest for _, digest in contents],
@@ -164,7 +164,7 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
 
 
 def lock_unused_contents(digests: Collection[str]) -> list[str]:
-    """Lock contents until the transaction ends; return the digests that no document uses."""
+    """Lock contents until the transaction ends; return those `digests` that no document uses."""
     lock_contents(digests)
     used_digests = find_by_contents(digests)
     return [sha256 for sha256 in digests if sha256 not in used_digests]

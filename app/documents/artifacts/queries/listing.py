@@ -23,7 +23,11 @@ from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED, SCANNED
 from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.models.people import SCHEMA_OR_NONE, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
-from app.documents.artifacts.queries.reading import SORTS, apply_filters, build_list_statement
+from app.documents.artifacts.queries.reading import (
+    SORT_COLUMNS,
+    apply_filters,
+    build_list_statement,
+)
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between
@@ -67,7 +71,12 @@ def list_artifacts(page: PageRequest, **filters: Any) -> Page:
     if not keys:
         statement = apply_filters(statement, **filters)
     return paginate(
-        statement, page, sorts=SORTS, unique=Artifact.id, total=_build_total(filters), keys=keys
+        statement,
+        page,
+        sort_columns=SORT_COLUMNS,
+        unique=Artifact.id,
+        total=_build_total(filters),
+        key_queries=keys,
     )
 
 
@@ -107,7 +116,7 @@ def _list_periods(filters: dict[str, Any]) -> list[Between]:
 
 
 def _select_ids(filters: dict[str, Any]) -> Select[Any]:
-    # The condition is explicit, because the count is a part of another statement.
+    # The condition on the organization is explicit, because this SELECT becomes a subquery.
     is_in_organization = Artifact.organization_id == tenancy.current_organization_id()
     return apply_filters(select(Artifact.id), **filters).where(is_in_organization)
 
@@ -115,7 +124,7 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     """Build the key queries of a page sorted by creation time.
 
-    Returns an empty list if the page is in one index range, or if a filter is set that is not in
+    Returns an empty list if one index range contains the page, or if a filter is not in
     `_COUNTED_FILTERS`.
     """
     if not _COUNTED_FILTERS.issuperset(filters):
@@ -177,7 +186,7 @@ def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
-    """Select the combinations of facet values that occur in documents, typed like the columns."""
+    """Select the combinations of facet values that documents have, cast to the column types."""
     facets = [_cast_facet(name, cells.c[name]).label(name) for name in facet_names]
     statement = select(*facets).group_by(*(cells.c[name] for name in facet_names))
     return statement.having(func.sum(cells.c.n) > 0).subquery("branches")

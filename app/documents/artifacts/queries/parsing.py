@@ -49,7 +49,7 @@ class PageRow(NamedTuple):
 
 
 class DocumentContent(NamedTuple):
-    """The content that was read from a document; `has_text_layer` is None for flowing text."""
+    """The content of a document; `has_text_layer` is None if the document has no fixed pages."""
 
     text: str
     page_count: int
@@ -88,20 +88,20 @@ def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 
 
 def store_content(
-    artifact: Artifact, content: DocumentContent, *, routing: bool
+    artifact: Artifact, content: DocumentContent, *, must_wait: bool
 ) -> IngestedPayload:
-    """Store the content of a document, which becomes ready or, if `routing`, waits for routing.
+    """Store the content of a document, which becomes ready or, if `must_wait`, waits for routing.
 
     Returns the payload of `artifact.ingested`.
     """
-    status = ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY
+    status = ArtifactStatus.PROCESSING if must_wait else ArtifactStatus.READY
     assert is_transition(artifact.status, status)
     # Update the document first: inserting the text indexes its words in the document's language.
     update_artifact(
         artifact.id,
         status=status,
-        routing_since=func.now() if routing else None,
-        **({} if routing else {"ingested_at": func.coalesce(Artifact.ingested_at, func.now())}),
+        routing_since=func.now() if must_wait else None,
+        **({} if must_wait else {"ingested_at": func.coalesce(Artifact.ingested_at, func.now())}),
         page_count=content.page_count,
         language=content.language,
         text_length=len(content.text),

@@ -46,7 +46,7 @@ _API_ROW = Prepared.from_select(
 )
 
 
-SORTS: dict[str, Column] = {
+SORT_COLUMNS: dict[str, Column] = {
     "created_at": Artifact.created_at,
     "name": Artifact.name,
     "priority": Artifact.priority,
@@ -134,7 +134,7 @@ class TextRow(NamedTuple):
 _TEXT.build_row = TextRow._make
 _PAGES = select(
     *(getattr(ArtifactPage, name) for name in PAGE_COLUMNS),
-    ArtifactPage.words.is_(None).label("flowing"),
+    ArtifactPage.words.is_(None).label("is_virtual"),
 )
 
 
@@ -148,10 +148,7 @@ def build_list_statement(page_size: int | ColumnElement[int]) -> Select[Any]:
 
 
 def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:
-    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS`, or None if it does not exist.
-
-    Ids are strings.
-    """
+    """Return an artifact's `ARTIFACT_COLUMNS` with ids as strings; None if it does not exist."""
     row: tuple[object, ...] | None
     row = _API_ROW.first(str(tenancy.current_organization_id()), str(artifact_id))
     return row
@@ -191,7 +188,7 @@ def apply_filters(
 ) -> Select[Any]:
     """Restrict `statement`, a SELECT of documents, to those that match the filters.
 
-    `equal_filters` maps columns to values. The filter `q` is not accepted.
+    `equal_filters` maps column names to required values. The filter `q` is not accepted.
     """
     if status:
         statement = statement.where(
@@ -251,13 +248,13 @@ def apply_search_index_filters(
 
 
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
-    """Return a document, or None if it does not exist. Lock the document if `lock` is set."""
+    """Return a document, or None if it does not exist. `lock` locks its row FOR NO KEY UPDATE."""
     statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
     return db.find_row(ArtifactRow, statement, {"artifact_id": artifact_id})
 
 
 def find_content(artifact_id: UUID) -> ArtifactContent | None:
-    """Return the columns that describe a document's content, or None if it does not exist."""
+    """Return the content columns of a document, or None if the document does not exist."""
     return db.find_row(ArtifactContent, _CONTENT, {"artifact_id": artifact_id})
 
 
@@ -278,9 +275,8 @@ def find_text(artifact_id: UUID) -> TextRow | None:
 def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
     """Return one result page of the pages of a document.
 
-    In each row, `flowing` is true if the words of the page are not stored, but laid out from the
-    text.
+    `is_virtual` is true in a row if the words are laid out from the text instead of stored.
     """
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
-    sorts = {"number": ArtifactPage.number}
-    return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)
+    sort_columns = {"number": ArtifactPage.number}
+    return paginate(statement, request, sort_columns=sort_columns, unique=ArtifactPage.number)

@@ -58,7 +58,7 @@ class PageText(NamedTuple):
 
 
 def store_page_texts(artifact_id: UUID, document_text: str) -> None:
-    """Store the text of each page, which is a part of the document's text."""
+    """Store in each page of a document the part of `document_text` that the page spans."""
     db.session().execute(_STORE_TEXTS, {**_build_key(artifact_id), "text": document_text})
 
 
@@ -101,7 +101,7 @@ def list_page_texts(artifact_id: UUID) -> list[PageText]:
 
 
 def set_page_starts(artifact_id: UUID, starts: Sequence[int]) -> None:
-    """Set the offsets of each page in the document's text, shift its words, and clear its text.
+    """Set each page's span in the document's text; shift its words' offsets, and clear its text.
 
     `starts` contains the start of each page, in page order. Call `list_page_texts` first, because
     the texts of the pages are no longer available after this function.

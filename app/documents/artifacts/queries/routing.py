@@ -17,7 +17,7 @@ from app.documents.artifacts.emitted_events import (
 )
 from app.kit import db, tenancy
 
-BATCH = 1000
+BATCH_SIZE = 1000
 _FINISH = f"""
     UPDATE artifacts document SET status = 'ready', updated_at = now(),
         ingested_at = coalesce(waiting.ingested_at, now()){{more_changes}}
@@ -76,9 +76,9 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
 def release_delayed_documents(max_wait: timedelta) -> list[FinishedArtifact]:
     """Make documents ready that have waited for routing longer than `max_wait`, without routing.
 
-    Releases at most `BATCH` documents of all organizations, and returns them.
+    Releases at most `BATCH_SIZE` documents of all organizations, and returns them.
     """
-    return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
+    return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH_SIZE})
 
 
 def _finish(statement: TextClause, values: dict[str, object]) -> list[FinishedArtifact]:

@@ -37,7 +37,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import search_totals
 from app.documents.artifacts.queries.reading import (
-    SORTS,
+    SORT_COLUMNS,
     apply_filters,
     apply_search_index_filters,
     build_list_statement,
@@ -56,10 +56,10 @@ from app.kit.prepared import Prepared
 
 _INDEXED_FILTERS = frozenset({"q", "archived", "created_after", "created_before"})
 """Filters that the full-text index can apply without reading the documents."""
-_ORDER = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
+_SORT_KEY_TYPES = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
 MIN_HITS_TO_TEST_NEWEST = 20_000
-"""With at least this many hits, the newest documents are tested one by one. With other filters, or
-in another order, the hits are collected in a hash table."""
+"""With at least this many hits, the newest documents are tested one by one. If a filter is not in
+`_INDEXED_FILTERS`, or the sort key is not `created_at`, hits are collected in a hash table."""
 _TESTED_PER_RESULT = 20
 """The maximum number of documents that are tested for each document of the page."""
 MIN_HITS_TO_SEARCH_NEWEST = 2_000
@@ -101,7 +101,7 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     if not (request.sort.endswith("created_at") and _INDEXED_FILTERS.issuperset(filters)):
         statement = apply_filters(build_list_statement(request.page_size), **other_filters)
         statement = statement.where(_build_hit_condition(query))
-        return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
+        return paginate(statement, request, sort_columns=SORT_COLUMNS, unique=Artifact.id)
 
     def fetch(page_start: PageStart) -> tuple[list[Any], int | None]:
         for _ in range(_MAX_ATTEMPTS):
@@ -115,7 +115,7 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
                 break
         return rows, total
 
-    return paginate_rows(request, _ORDER, fetch)
+    return paginate_rows(request, _SORT_KEY_TYPES, fetch)
 
 
 def select_ids(filters: dict[str, Any]) -> Select[Any]:
@@ -147,14 +147,11 @@ def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
 
 
 def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
-    """Return the documents in the order of `artifact_ids`.
-
-    Documents that were deleted in the meantime are omitted.
-    """
+    """Return the documents in the order of `artifact_ids`, without those that were deleted."""
     ids = f"{{{','.join(artifact_ids)}}}"
     rows = _LIST_BY_IDS.all(str(tenancy.current_organization_id()), ids, page_size)
-    by_id = {row.id: row for row in rows}
-    return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
+    row_by_id = {row.id: row for row in rows}
+    return [row_by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in row_by_id]
 
 
 def _find_near_page_start(

@@ -18,7 +18,7 @@ _Key = tuple[UUID, str, str]
 
 
 class SearchTotal(NamedTuple):
-    """The number of hits and of searched documents, at a version of the data."""
+    """The number of hits and of searched documents in one version of the searched data."""
 
     version: str
     hit_count: int

@@ -70,7 +70,7 @@ def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]
 
 
 # Locks the documents, so that none is renamed between reading it and writing its words.
-_INDEX = text(
+_INDEX_BATCH = text(
     """
     WITH batch AS (
         SELECT id FROM artifacts
@@ -145,7 +145,7 @@ def _select_unindexed_hits(typed_text: str) -> Select[UUID, datetime, bool]:
     return documents.join(legacy_hits, legacy_hits.c.id == Artifact.id).where(~is_indexed)
 
 
-def list_organizations_with_backlog() -> list[UUID]:
+def list_organization_ids_with_backlog() -> list[UUID]:
     """Return the ids of all organizations with a backlog of documents to index again."""
     return list(db.session().scalars(select(ArtifactSearchBacklog.organization_id)))
 
@@ -166,7 +166,7 @@ def index_batch() -> bool:
         "zero_id": _ZERO_ID,
         "batch_size": BATCH,
     }
-    batch = db.session().execute(_INDEX, values).first()
+    batch = db.session().execute(_INDEX_BATCH, values).first()
     if batch is None:
         db.session().delete(backlog)
     else:

@@ -9,7 +9,7 @@ from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
-_READ = Prepared(
+_READ_TEXT = Prepared(
     "read_artifact_text",
     "uuid, uuid",
     "SELECT text FROM artifact_texts WHERE organization_id = $1 AND artifact_id = $2",
@@ -18,7 +18,7 @@ _READ = Prepared(
 
 def read_text(artifact_id: UUID) -> str:
     """Read a document's text; return an empty string if it has none."""
-    row = _READ.first(str(tenancy.current_organization_id()), str(artifact_id))
+    row = _READ_TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
     return "" if row is None else str(row[0])
 
 
@@ -55,7 +55,7 @@ def _add_origin(words: str, origin: str) -> str:
     return words.replace('{"box": ', f'{{"origin": "{origin}", "box": ')
 
 
-def read_flowing_text(artifact_id: UUID, number: int) -> str | None:
+def read_virtual_page_text(artifact_id: UUID, number: int) -> str | None:
     """Read the text of a page whose words are laid out from its text.
 
     Returns None if the page is empty, has stored words, or does not exist.

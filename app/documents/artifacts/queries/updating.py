@@ -70,7 +70,7 @@ def _get_column(name: str) -> InstrumentedAttribute[Any]:
 
 
 def set_processing(artifact_ids: Sequence[UUID]) -> None:
-    """Set locked documents to processing, and end their claims."""
+    """Set the status of locked documents to `processing`; clear failures and end claims."""
     statement = update(Artifact).where(build_id_condition(Artifact.id, artifact_ids))
     statement = statement.values(
         status=ArtifactStatus.PROCESSING,
@@ -159,7 +159,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
 
 
 def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
-    """Remove a schema from at most `bulk.BATCH` artifacts; return True if no artifact had it.
+    """Remove a schema from at most `bulk.BATCH_SIZE` artifacts; return True if no artifact had it.
 
     Without `wait`, raises an error if another transaction has locked one of the artifacts.
     """
@@ -167,7 +167,7 @@ def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
     values = {
         "organization_id": tenancy.current_organization_id(),
         "schema_id": schema_id,
-        "batch": bulk.BATCH,
+        "batch": bulk.BATCH_SIZE,
     }
     result = db.session().execute(statement, values)
     # Fewer artifacts than a batch do not mean that none is left: while the statement waits for

@@ -5,9 +5,9 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from app.documents.artifacts.property_rules import (
-    MAX_KEY_LENGTH,
-    MAX_KEYS,
-    MAX_VALUE_LENGTH,
+    MAX_METADATA_KEY_LENGTH,
+    MAX_METADATA_KEYS,
+    MAX_METADATA_VALUE_LENGTH,
     InexactNumberError,
     InvalidMetadataError,
     check_metadata,
@@ -19,21 +19,21 @@ from app.kit.api.strict_json import MAX_SAFE_INT
 
 METADATA_SCHEMA = {
     "description": "An object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_KEY_LENGTH} characters.",
-    "maxProperties": MAX_KEYS,
+    f" keys have 1 to {MAX_METADATA_KEY_LENGTH} characters.",
+    "maxProperties": MAX_METADATA_KEYS,
     "additionalProperties": {
         "type": ["string", "number", "boolean"],
-        "maxLength": MAX_VALUE_LENGTH,
+        "maxLength": MAX_METADATA_VALUE_LENGTH,
         "minimum": -MAX_SAFE_INT,
         "maximum": MAX_SAFE_INT,
     },
-    "propertyNames": {"minLength": 1, "maxLength": MAX_KEY_LENGTH},
+    "propertyNames": {"minLength": 1, "maxLength": MAX_METADATA_KEY_LENGTH},
 }
 METADATA_TEXT_SCHEMA = {
     **METADATA_SCHEMA,
     "type": "object",
     "description": "The JSON text of an object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_KEY_LENGTH} characters.",
+    f" keys have 1 to {MAX_METADATA_KEY_LENGTH} characters.",
 }
 
 

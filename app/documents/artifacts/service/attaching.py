@@ -24,7 +24,7 @@ MAX_DEPTH = 5
 log = get_logger(__name__)
 
 
-def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0) -> None:
+def create_documents(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0) -> None:
     """Create a document from each attachment of an email, each in a separate transaction.
 
     A mailbox is handled like an email whose attachments are the emails in the mailbox. Does nothing

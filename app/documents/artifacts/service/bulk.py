@@ -108,7 +108,7 @@ def _apply_to_selection(
     filter: dict[str, Any] | None = None,  # noqa: A002 - named as in the body
     expected_count: int | None = None,
 ) -> dict[str, Any]:
-    """Apply a function to documents: by id, or in batches to all documents that match a filter."""
+    """Apply a function to documents by id or, in batches, by filter; return the bulk result."""
 
     def apply_to_ids(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
         artifacts = queries.lock_matching_documents(ids, filters)
@@ -127,7 +127,7 @@ def _apply_to_selection(
 def build_missing_errors(not_found_errors: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
     """Build the errors for documents that matched a filter before and no longer match it.
 
-    Documents that still exist have changed, so their error is a 409.
+    Documents that still exist get a 409, because they have changed; the others keep their 404.
     """
     existing_ids = queries.find_existing_ids(list(not_found_errors)) if not_found_errors else []
     error = errors.conflict("The document has changed and no longer matches the filter.")
@@ -142,7 +142,7 @@ def delete_expired_documents(days: int, checkpoint: Checkpoint) -> int:
     """
     created_before = db.utc_now() - timedelta(days=days)
     deleted_count = 0
-    while artifacts := queries.lock_documents_created_before(created_before, limit=bulk.BATCH):
+    while artifacts := queries.lock_documents_created_before(created_before, limit=bulk.BATCH_SIZE):
         _delete(artifacts)
         checkpoint()
         deleted_count += len(artifacts)

@@ -22,8 +22,8 @@ _BATCH = 200
 """The minimum number of files before each checkpoint, and the maximum number in one query."""
 _MAX_LOCKED = 20
 """The maximum number of contents that are locked at the same time while their files are deleted."""
-_ORGANIZATION = re.compile(r"[0-9a-f-]{36}")
-_CONTENT = re.compile(
+_ORGANIZATION_ID = re.compile(r"[0-9a-f-]{36}")
+_CONTENT_KEY = re.compile(
     r"organizations/(?P<organization>[0-9a-f-]{36})/blobs/[0-9a-f]{2}/(?P<sha256>[0-9a-f]{64})"
     r"(?P<page_image>\.pages/.+)?"
 )
@@ -91,7 +91,7 @@ def _list_folders(position: str) -> Iterator[str]:
     The folders are read from the storage, because organizations that were erased may have files.
     """
     store = files.get_storage()
-    for organization in filter(_ORGANIZATION.fullmatch, store.list_folders("organizations")):
+    for organization in filter(_ORGANIZATION_ID.fullmatch, store.list_folders("organizations")):
         parent = f"organizations/{organization}/blobs"
         if parent >= position[: len(parent)]:
             folders = (f"{parent}/{name}" for name in store.list_folders(parent))
@@ -103,7 +103,7 @@ def _list_old_files(folder: str) -> list[_StoredFile]:
     return [
         _StoredFile(entry, (match["organization"], match["sha256"]), bool(match["page_image"]))
         for entry in files.get_storage().list(folder)
-        if entry.modified_at < modified_before and (match := _CONTENT.fullmatch(entry.key))
+        if entry.modified_at < modified_before and (match := _CONTENT_KEY.fullmatch(entry.key))
     ]
 
 
@@ -137,7 +137,7 @@ def _delete_old_page_images(stored_files: list[_StoredFile]) -> int:
 
 def _delete_unused_contents(contents: Iterable[tuple[str, str]]) -> int:
     deleted_count = 0
-    for organization, group in groupby(sorted(contents), key=itemgetter(0)):
-        with tenancy.organization(UUID(organization)):
+    for organization_id, group in groupby(sorted(contents), key=itemgetter(0)):
+        with tenancy.organization(UUID(organization_id)):
             deleted_count += delete_contents((sha256 for _, sha256 in group), db.session().commit)
     return deleted_count

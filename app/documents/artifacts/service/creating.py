@@ -74,7 +74,7 @@ def create(
 def create_from_text(
     *, name: str, text: str, **properties: Unpack[DocumentProperties]
 ) -> dict[str, Any]:
-    """Create a document from plain text.
+    """Create a document from plain text, and return its row.
 
     The document is ready for labeling immediately (emits `artifact.ingested`), unless routing rules
     must run first (emits `artifact.parsed`). Raises 400 for an empty or too long `text` or an
@@ -209,7 +209,7 @@ def build_initial_status() -> dict[str, Any]:
     return {"status": ArtifactStatus.READY}
 
 
-_DEFAULTS: dict[str, Any] = {
+_COLUMN_DEFAULTS: dict[str, Any] = {
     str(column.key): column.default.arg
     for column in Artifact.__table__.columns
     if column.default is not None and column.default.is_scalar
@@ -221,7 +221,7 @@ def build_row(properties: DocumentProperties, **content: object) -> dict[str, An
     """Build the row of a new document: its columns, and properties that only the response has."""
     now = db.utc_now()
     return {
-        **_DEFAULTS,
+        **_COLUMN_DEFAULTS,
         **dict.fromkeys(("schema_id", "external_id", "due_at", "created_by")),
         **dict.fromkeys(("connector_id", "ingestion_job_id", "parent_id", "attachment_count")),
         "metadata": {},

@@ -79,7 +79,7 @@ _LABELED_TEXT_STATUS_COLUMNS: dict[str, Any] = {
     "status": ArtifactStatus.READY,
     "routing_since": None,
 }
-"""The initial status of a labeled document."""
+"""The initial status of a document that is created with labels."""
 
 
 class _Candidate(NamedTuple):
@@ -135,8 +135,8 @@ def create_from_texts(
         created_ids = queries.create_many(rows)
         _emit_events([row for row in rows if row["id"] in created_ids])
         write_future.result()
-    existing_ids = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
-    return [_build_outcome(result, existing_ids, refused_outcomes) for result in results]
+    id_by_digest = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
+    return [_build_outcome(result, id_by_digest, refused_outcomes) for result in results]
 
 
 def _build_candidate(
@@ -166,13 +166,13 @@ def _build_candidate(
 
 def _find_new_candidates(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:
     """Lock the contents, and return the first candidate with each new content, by digest."""
-    by_digest: dict[str, _Candidate] = {}
+    candidate_by_digest: dict[str, _Candidate] = {}
     for candidate in candidates:
-        by_digest.setdefault(candidate.row["sha256"], candidate)
-    queries.lock_contents(by_digest)
-    for digest in queries.find_by_contents(by_digest):
-        del by_digest[digest]
-    return by_digest
+        candidate_by_digest.setdefault(candidate.row["sha256"], candidate)
+    queries.lock_contents(candidate_by_digest)
+    for digest in queries.find_by_contents(candidate_by_digest):
+        del candidate_by_digest[digest]
+    return candidate_by_digest
 
 
 def _emit_events(rows: Sequence[dict[str, Any]]) -> None:
@@ -200,12 +200,12 @@ def _apply_plan_limits(
 
 def _build_outcome(
     result: _Candidate | Outcome,
-    existing_ids: dict[str, UUID],
+    id_by_digest: dict[str, UUID],
     refused_outcomes: dict[str, Outcome],
 ) -> Outcome:
     if isinstance(result, Outcome):
         return result
     if result.row["sha256"] in refused_outcomes:
         return refused_outcomes[result.row["sha256"]]
-    artifact_id = existing_ids[result.row["sha256"]]
+    artifact_id = id_by_digest[result.row["sha256"]]
     return Outcome(artifact_id, is_new=result.row["id"] == artifact_id)

@@ -1,7 +1,7 @@
 """Render images of pages in a child process, and cache images of common widths for a week.
 
-Flowing text is rendered from the stored text of the page. A later version of the service may read a
-different text from the file, which would not match the boxes of the words.
+A page of a document without fixed pages is rendered from its stored text. A later version of the
+service may read a different text from the file, which would not match the boxes of the words.
 """
 
 import hashlib
@@ -27,15 +27,15 @@ CACHED_WIDTH_STEP = 100
 """Only widths that are a multiple of this number are cached. Otherwise the images of one page in
 all widths could fill the storage."""
 
-LIMITS = Limits(wall_seconds=25.0, cpu_seconds=20)
+RENDER_LIMITS = Limits(wall_seconds=25.0, cpu_seconds=20)
 MAX_CONCURRENT_RENDERINGS = 1
-RETRY_SECONDS = 1
-UNAVAILABLE_RETRY_SECONDS = 5
+BUSY_RETRY_SECONDS = 1
+SANDBOX_RETRY_SECONDS = 5
 # Rendering takes a thread, a core and up to a gigabyte of memory. Another request is refused
 # immediately, because a waiting thread could not serve other requests.
 _rendering_slots = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
 
-_UNRENDERABLE = (PageNotFound, ParseFailed, UnsupportedMediaType)
+_RENDER_ERRORS = (PageNotFound, ParseFailed, UnsupportedMediaType)
 
 
 class PageImage(NamedTuple):
@@ -54,7 +54,7 @@ class PageImage(NamedTuple):
     def build_key(self) -> str:
         """Build the storage key of the image.
 
-        For flowing text, the key depends on `text`, which an upgrade or reprocessing may change.
+        The key depends on `text`, if it is set, because an upgrade or reprocessing may change it.
         """
         prefix = files.build_page_images_prefix(self.sha256)
         version = ""
@@ -80,7 +80,7 @@ def get_page_image(
     content = files.require_readable(queries.find_content(artifact_id))
     if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
-    text = texts.read_flowing_text(artifact_id, number)
+    text = texts.read_virtual_page_text(artifact_id, number)
     image = PageImage(content.sha256, content.media_type, number, width, format, text)
     key = image.build_key()
     name = f"{content.name}-{number}.{format}"
@@ -126,14 +126,14 @@ class PageImages:
             return b"".join(files.get_storage().stream(image.build_key()))
         try:
             return self.render(image)
-        except (NotStored, *_UNRENDERABLE):
+        except (NotStored, *_RENDER_ERRORS):
             return None
 
     def render(self, image: PageImage) -> bytes:
         """Render an image. Raises the errors of `documents.render`, and those of the storage."""
         if image.text is not None:
             return documents.render_text(
-                image.text, width_px=image.width, format=image.format, limits=LIMITS
+                image.text, width_px=image.width, format=image.format, limits=RENDER_LIMITS
             )
         return documents.render(
             self._get_local_path(image.sha256),
@@ -141,7 +141,7 @@ class PageImages:
             image.number,
             width_px=image.width,
             format=image.format,
-            limits=LIMITS,
+            limits=RENDER_LIMITS,
         )
 
     def close(self) -> None:
@@ -171,7 +171,7 @@ def _render(image: PageImage) -> bytes:
     if not _rendering_slots.acquire(blocking=False):
         raise errors.busy(
             "Other pages are being rendered. Try again in a few seconds.",
-            retry_after=RETRY_SECONDS,
+            retry_after=BUSY_RETRY_SECONDS,
         )
     try:
         with closing(PageImages()) as images:
@@ -185,7 +185,7 @@ def _render(image: PageImage) -> bytes:
     except SandboxUnavailable as failure:
         raise errors.busy(
             "The page cannot be rendered now. Try again in a few seconds.",
-            retry_after=UNAVAILABLE_RETRY_SECONDS,
+            retry_after=SANDBOX_RETRY_SECONDS,
         ) from failure
     finally:
         _rendering_slots.release()

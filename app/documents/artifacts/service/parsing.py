@@ -27,8 +27,8 @@ class _PageWriter:
     """Stores pages in batches, so that memory use stays constant.
 
     Each batch is written in a separate transaction. `ocr` and `has_text_layer` are the values to
-    store for the document, according to the pages that were added. `has_text_layer` is None for
-    flowing text.
+    store for the document, according to the pages that were added. `has_text_layer` is None for a
+    document without fixed pages.
     """
 
     def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
@@ -123,9 +123,9 @@ def _start_recognition(artifact_id: UUID, content: DocumentContent) -> None:
     _enqueue(RECOGNIZE_JOB, artifact_id)
 
 
-def _enqueue(job: str, artifact_id: UUID) -> None:
+def _enqueue(job_name: str, artifact_id: UUID) -> None:
     organization_id = tenancy.current_organization_id()
-    jobs.enqueue(job, {"artifact_id": str(artifact_id)}, organization_id=organization_id)
+    jobs.enqueue(job_name, {"artifact_id": str(artifact_id)}, organization_id=organization_id)
 
 
 def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
@@ -134,9 +134,9 @@ def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
     Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
     it waits.
     """
-    is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
-    payload = queries.store_content(artifact, content, routing=is_routing)
-    if is_routing:
+    is_first, must_wait = artifact.ingested_at is None, routing.is_needed()
+    payload = queries.store_content(artifact, content, must_wait=must_wait)
+    if must_wait:
         routing.request_routing([artifact.id])
     elif is_first:
         events.emit(emitted_events.INGESTED, payload)

@@ -16,7 +16,7 @@ class CreateReprocessJob(Protocol):
 
 @dataclass(frozen=True)
 class Intake:
-    """Functions of the intake. They act on the current organization.
+    """Functions of the layer `intake`. They act on the current organization.
 
     `request_outcome_update` receives the id of a document whose parsing has ended, so that the jobs
     that wait for the document store its outcome.
@@ -28,17 +28,17 @@ class Intake:
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of the workflow. They act on the current organization.
+    """Functions of the layer `workflow`. They act on the current organization.
 
-    `list_tag_sets(artifact_id)` returns the ids of an artifact's oldest tag sets.
-    `list_tag_sets_of_other_schemas(artifact_id, schema_id)` returns only tag sets that are not
+    `list_tag_set_ids(artifact_id)` returns the ids of an artifact's oldest tag sets.
+    `list_tag_set_ids_of_other_schemas(artifact_id, schema_id)` returns only tag sets that are not
     rejected and have a schema other than `schema_id`.
     `update_statuses` and `unarchive` receive the ids of locked artifacts.
     """
 
     has_routing_rules: Callable[[], bool]
-    list_tag_sets: Callable[[UUID], list[UUID]]
-    list_tag_sets_of_other_schemas: Callable[[UUID, UUID | None], list[UUID]]
+    list_tag_set_ids: Callable[[UUID], list[UUID]]
+    list_tag_set_ids_of_other_schemas: Callable[[UUID, UUID | None], list[UUID]]
     update_statuses: Callable[[Sequence[UUID]], object]
     unarchive: Callable[[Sequence[UUID]], None]
 

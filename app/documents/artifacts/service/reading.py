@@ -60,7 +60,7 @@ def download(artifact_id: UUID) -> Download:
 
 
 def open_content(sha256: str) -> Iterator[bytes] | None:
-    """Open the original content for a job: return its chunks, or None if the file is missing.
+    """Open the file with this digest for a job: return its chunks, or None if it is missing.
 
     Raises `StorageUnavailable`.
     """
@@ -89,6 +89,7 @@ def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
     result = queries.list_pages(page, artifact_id)
     rows = result.items
     spans = [PageSpan(row.number, row.start, row.end) for row in rows]
-    words_by_page = words.read_words(artifact_id, spans, flowing=bool(rows) and rows[0].flowing)
+    is_virtual = bool(rows) and rows[0].is_virtual
+    words_by_page = words.read_words(artifact_id, spans, is_virtual=is_virtual)
     items = [{**row._asdict(), "words": words_by_page.get(row.number)} for row in rows]
     return replace(result, items=items)

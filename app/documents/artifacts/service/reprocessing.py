@@ -47,7 +47,7 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
         raise errors.conflict(
             f"The document is {state}; it cannot be reprocessed now.", state=state
         )
-    blocking_ids = ports.workflow.get().list_tag_sets(artifact_id)
+    blocking_ids = ports.workflow.get().list_tag_set_ids(artifact_id)
     if blocking_ids:
         raise errors.conflict(
             "The artifact has tag sets, which refer to positions in the current text. Discard its"
@@ -79,7 +79,7 @@ def index_backlog(checkpoint: Checkpoint) -> None:
 
     `checkpoint` commits each batch, so a run after a crash continues with the next batch.
     """
-    for organization_id in searching.list_organizations_with_backlog():
+    for organization_id in searching.list_organization_ids_with_backlog():
         while _index_batch(organization_id):
             checkpoint()
         checkpoint()

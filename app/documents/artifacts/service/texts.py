@@ -1,4 +1,4 @@
-"""In-memory cache for document text, which is needed each time that a draft is saved."""
+"""In-memory cache for document text, which is needed each time a draft is saved."""
 
 import sys
 from datetime import datetime

@@ -56,7 +56,7 @@ def _is_equal(value: object, stored_value: object) -> bool:
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     if schema_id is not None and not schemas.lock_reference(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
-    blocking_ids = ports.workflow.get().list_tag_sets_of_other_schemas(artifact_id, schema_id)
+    blocking_ids = ports.workflow.get().list_tag_set_ids_of_other_schemas(artifact_id, schema_id)
     if blocking_ids:
         raise errors.conflict(
             "The artifact has tag sets for its current schema. Reject or discard them first.",

@@ -26,16 +26,16 @@ class PageSpan(NamedTuple):
 
 
 def read_words(
-    artifact_id: UUID, pages: Sequence[PageSpan], *, flowing: bool
+    artifact_id: UUID, pages: Sequence[PageSpan], *, is_virtual: bool
 ) -> dict[int, orjson.Fragment]:
     """Read the words of `pages` until a response is full, and return them by page number.
 
     The first page is always included; the first page that does not fit and all later pages are
-    omitted. The words of documents with `flowing` text are not stored, but laid out from the text.
+    omitted. If `is_virtual` is true, no words are stored, and they are laid out from the text.
     """
     if not pages:
         return {}
-    read_page_words = _lay_out_words if flowing else _read_stored_words
+    read_page_words = _lay_out_words if is_virtual else _read_stored_words
     words_by_page: dict[int, orjson.Fragment] = {}
     remaining_bytes = MAX_WORDS_BYTES
     for number, words in read_page_words(artifact_id, pages):
@@ -72,6 +72,6 @@ def _lay_out_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tup
 
 
 def lay_out_page(page_text: str) -> Iterator[Word]:
-    """Lay out a page of flowing text: yield its words, with offsets in the text of the page."""
-    for sheet in paginate(page_text):
-        yield from build_virtual_page_words(page_text, sheet)
+    """Lay out the text of a virtual page: yield its words, with offsets in this text."""
+    for page in paginate(page_text):
+        yield from build_virtual_page_words(page_text, page)

@@ -31,7 +31,7 @@ from app.engines.agreement.metrics import Level
 
 MAX_RATIO_VALUES = 4_000
 """The maximum number of distinct values at the ratio level, which compares each pair of values."""
-_BLOCK_ROWS = 512
+_VALUES_PER_BLOCK = 512
 
 
 def build_alpha(ratings: Ratings) -> Statistic:
@@ -53,8 +53,8 @@ def build_alpha(ratings: Ratings) -> Statistic:
 def _sum_observed_disagreement(ratings: Ratings, means: Floats) -> Floats:
     """Return two rows: the observed disagreement and the number of ratings of each document.
 
-    `means` contains the mean of d over the pairs of ratings in each unit. The disagreement of a
-    unit with m ratings is D / (m - 1), which equals m times this mean.
+    `means` contains the mean distance between two ratings of each unit. The disagreement of a unit
+    with m ratings is m times this mean, which is D / (m - 1) in the formula of this module.
     """
     sizes = ratings.sizes.astype(np.float64)
     return sum_by_document(ratings, [sizes * means, sizes])
@@ -68,7 +68,7 @@ def _compute_alpha(observed: Floats, expected: Floats, total: Floats) -> Floats:
 
 
 class NominalAlpha:
-    """Nominal alpha: d = 1 for different values; the expected sum is `n^2 - sum(n_c^2)`."""
+    """Krippendorff's alpha for nominal data: the distance d of two different values is 1."""
 
     def __init__(self, ratings: Ratings) -> None:
         self._document_sums = _sum_observed_disagreement(
@@ -78,15 +78,16 @@ class NominalAlpha:
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
+        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
         observed, total = self._document_sums @ weights
+        # The sum of n_c n_k d(c, k) in the module's formula is n^2 minus the sum of n_c^2.
         return _compute_alpha(observed, total**2 - self._squares.compute(weights), total)
 
 
 class _ValueAlpha:
-    """The sums that interval and ratio alpha need.
+    """The base class of interval and ratio alpha, which computes the sums that both need.
 
-    `compute_distances` returns the distances d between two arrays of category codes.
+    `compute_distances` returns the distances between two arrays of category codes.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class _ValueAlpha:
 
 
 class IntervalAlpha(_ValueAlpha):
-    """Interval alpha: d = (c - k)^2; the expected sum is `2 (n sum(n_c c^2) - (sum n_c c)^2)`."""
+    """Krippendorff's alpha for interval data: the distance d of two values c and k is (c - k)^2."""
 
     def __init__(self, ratings: Ratings) -> None:
         values = _scale_values(ratings)
@@ -113,21 +114,23 @@ class IntervalAlpha(_ValueAlpha):
         super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
+        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         means = self._values @ counts / total
-        # The variance is computed in two passes: subtracting two large sums would lose digits.
+        # The sum of n_c n_k d(c, k) in the module's formula is 2 n times the sum of the squared
+        # deviations from the mean. Subtracting two large sums instead would lose digits.
         spread = np.einsum("kb,kb->b", (self._values[:, np.newaxis] - means) ** 2, counts)
         spread[np.count_nonzero(counts, axis=0) < 2] = 0  # noqa: PLR2004 - all values are equal
         return _compute_alpha(observed, 2 * total * spread, total)
 
 
 class OrdinalAlpha:
-    """Ordinal alpha: d = (number of ratings from c to k; those equal to c or k count half)^2.
+    """Krippendorff's alpha for ordinal data: alpha for interval data, computed on midranks.
 
-    This is the squared difference of the midranks of c and k. Ordinal alpha is therefore interval
-    alpha computed on midranks, which change with every resample.
+    The distance of two values c and k is the squared number of ratings from c to k, of which those
+    equal to c or k count half. This is the squared difference of the midranks of c and k. The
+    midranks change with every resample.
     """
 
     def __init__(self, ratings: Ratings) -> None:
@@ -140,7 +143,7 @@ class OrdinalAlpha:
         self.width = len(ratings.codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
+        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
         counts = self._counts @ weights
         total = self._totals @ weights
         ranks = (np.cumsum(counts, axis=0) - counts / 2) / total
@@ -159,7 +162,7 @@ class OrdinalAlpha:
 
 
 class RatioAlpha(_ValueAlpha):
-    """Ratio alpha: d = ((c - k) / (c + k))^2, for values of 0 or more."""
+    """Krippendorff's alpha for ratio data; see `_compute_ratio_distances` for the distance."""
 
     def __init__(self, ratings: Ratings) -> None:
         values = ratings.values
@@ -170,27 +173,27 @@ class RatioAlpha(_ValueAlpha):
         super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
+        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         expected = np.zeros(weights.shape[1])
         values = self._values
-        for start in range(0, len(values), _BLOCK_ROWS):
-            rows = slice(start, start + _BLOCK_ROWS)
+        for start in range(0, len(values), _VALUES_PER_BLOCK):
+            rows = slice(start, start + _VALUES_PER_BLOCK)
             distances = _compute_ratio_distances(values[rows, np.newaxis], values)
             expected += np.einsum("kb,kb->b", counts[rows], distances @ counts)
         return _compute_alpha(observed, expected, total)
 
 
 def _compute_ratio_distances(a: Floats, b: Floats) -> Floats:
-    """Return the ratio distance ((a - b) / (a + b))^2, which is 0 for two zeros."""
+    """Return the ratio distances ((a - b) / (a + b))^2 of values of 0 or more; 0 for two zeros."""
     total = a + b
     ratio: Floats = np.divide(a - b, total, out=np.zeros(total.shape), where=total != 0)
     return ratio**2
 
 
 def _scale_values(ratings: Ratings) -> Floats:
-    """Scale the values to the range 0 to 1, which does not change interval alpha."""
+    """Return the values scaled to the range 0 to 1, which does not change interval alpha."""
     values = ratings.values
     spread = float(values[-1] - values[0]) if len(values) else 0.0
     scaled_values: Floats = (values - values[0]) / spread if spread else np.zeros(len(values))

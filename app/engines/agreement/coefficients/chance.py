@@ -55,7 +55,7 @@ class ChanceCorrected:
         self._agreement = build_percent_agreement(ratings, scale)
         # In a unit with m ratings, each rating adds 1/m to its category.
         self._squares = SquaredCounts(ratings, 1.0 / ratings.sizes[ratings.units])
-        self._units = np.bincount(ratings.documents, minlength=ratings.document_count)
+        self._unit_counts = np.bincount(ratings.documents, minlength=ratings.document_count)
         self._is_gwet = formula == "gwet"
         count = ratings.category_count
         self._factor = 1.0 / max(count - 1, 1)
@@ -68,8 +68,8 @@ class ChanceCorrected:
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one coefficient, or NaN, per resample; each column of `weights` is a resample."""
-        squares = self._squares.compute(weights) / (self._units @ weights) ** 2
+        """Return one coefficient per resample (column of `weights`); NaN if it is undefined."""
+        squares = self._squares.compute(weights) / (self._unit_counts @ weights) ** 2
         expected = self._factor * (1 - squares) if self._is_gwet else squares
         result: Floats = (self._agreement.compute(weights) - expected) / (1 - expected)
         result[1 - expected < _ROUNDING_ERROR] = np.nan

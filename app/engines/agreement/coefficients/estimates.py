@@ -21,29 +21,29 @@ METRICS_REQUIRING_VARIATION = frozenset(
 class EstimatePlan:
     """A coefficient to estimate. If `statistic` is None, the coefficient is undefined.
 
-    The estimate gets the `warnings` and the warnings about its interval if the coefficient is
-    defined, and the `undefined_warnings` otherwise.
+    If the coefficient is defined, the estimate gets `warnings` and the warnings about its interval.
+    Otherwise, it gets `undefined_warnings`.
     """
 
     metric: Metric
     rater_count: int
-    units: int
-    documents: int
+    unit_count: int
+    document_count: int
     warnings: list[EstimateWarning] = field(default_factory=list)
     undefined_warnings: list[EstimateWarning] = field(default_factory=list)
     statistic: Statistic | None = None
 
 
 def compute_estimates(
-    plans: list[EstimatePlan], counts: Integers, resamples: int, seed: int
+    plans: list[EstimatePlan], group_sizes: Integers, resamples: int, seed: int
 ) -> list[Estimate]:
     """Compute the estimates of several coefficients on the same resamples.
 
-    `counts` contains the number of documents in each class (see `bootstrap`). If `resamples` is 0,
-    there are no intervals.
+    `group_sizes` contains the number of documents in each group of documents with equal ratings
+    (see `bootstrap`). If `resamples` is 0, there are no intervals.
     """
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
-    values, resampled_values = compute_values(statistics, counts, resamples, seed)
+    values, resampled_values = compute_values(statistics, group_sizes, resamples, seed)
     value_pairs = iter(zip(values, resampled_values, strict=True))
     undefined_values = (np.nan, np.empty(0))
     return [
@@ -57,15 +57,15 @@ def _build_estimate(plan: EstimatePlan, value: float, resampled_values: Floats) 
     warnings = plan.undefined_warnings
     if np.isfinite(value):
         result = float(value)
-        low, high, interval_warnings = _build_interval(resampled_values, plan.documents)
+        low, high, interval_warnings = _build_interval(resampled_values, plan.document_count)
         warnings = [*plan.warnings, *interval_warnings]
     return Estimate(
         plan.metric,
         result,
         low,
         high,
-        plan.units,
-        plan.documents,
+        plan.unit_count,
+        plan.document_count,
         plan.rater_count,
         tuple(warnings),
     )
@@ -95,14 +95,17 @@ def build_undefined_warning(metric: Metric) -> EstimateWarning:
 
 
 def list_rating_warnings(
-    ratings: Ratings, counts: Integers, metric: Metric
+    ratings: Ratings, group_sizes: Integers, metric: Metric
 ) -> list[EstimateWarning]:
-    """Return the warnings about equal, missing and excluded ratings."""
+    """Return the warnings about equal, missing and excluded ratings.
+
+    `group_sizes` contains the number of documents in each group of equal ratings; see `bootstrap`.
+    """
     warnings = []
     if len(np.unique(ratings.codes)) == 1 and metric not in METRICS_REQUIRING_VARIATION:
         text = "All ratings are equal, so chance alone could explain the agreement."
         warnings.append(EstimateWarning(WarningCode.ONE_CATEGORY, text))
-    unit_counts = counts[ratings.documents]
+    unit_counts = group_sizes[ratings.documents]
     incomplete_count = int(unit_counts[ratings.sizes < len(ratings.raters)].sum())
     if incomplete_count and metric not in (Metric.COHEN_KAPPA, Metric.F1):
         text = (

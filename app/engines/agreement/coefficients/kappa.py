@@ -141,8 +141,8 @@ class CohenKappa:
     """
 
     def __init__(self, pair: RaterPair, scale: Scale | None) -> None:
-        self._classes, documents = np.unique(pair.documents, return_inverse=True)
-        self._units = np.bincount(documents)
+        self._documents, document_indexes = np.unique(pair.documents, return_inverse=True)
+        self._unit_counts = np.bincount(document_indexes)
         if scale is None:
             # Categories that only one rater used cannot agree by chance.
             categories = np.intersect1d(pair.left, pair.right)
@@ -152,13 +152,13 @@ class CohenKappa:
             categories = np.union1d(pair.left, pair.right)
             distances = scale.compute_distances(pair.left, pair.right)
             self._scale = Scale(scale.values[categories], scale.linear, scale.quadratic)
-        shape = (len(categories), len(self._classes))
-        self._left = _count_codes(pair.left, categories, documents, shape)
-        self._right = _count_codes(pair.right, categories, documents, shape)
+        shape = (len(categories), len(self._documents))
+        self._left = _count_codes(pair.left, categories, document_indexes, shape)
+        self._right = _count_codes(pair.right, categories, document_indexes, shape)
         self._single_products: Floats | None = None
         if scale is None and len(categories) > _MAX_MATRIX_CATEGORIES:
             self._separate_single_document_categories()
-        self._distances = np.bincount(documents, weights=distances)
+        self._distances = np.bincount(document_indexes, weights=distances)
         self._shrink()
         self.width = 2 * max(shape)
 
@@ -174,30 +174,28 @@ class CohenKappa:
         is_single &= first_left == first_right
         left, right = self._left[is_single], self._right[is_single]
         self._single_products = np.bincount(
-            left.indices, left.data * right.data, minlength=len(self._classes)
+            left.indices, left.data * right.data, minlength=len(self._documents)
         ).astype(np.float64)
         self._left, self._right = self._left[~is_single], self._right[~is_single]
 
     def _shrink(self) -> None:
-        """Store counts in the smallest types, because the kappas of all pairs exist at once.
+        """Store counts in small types, because the kappas of all pairs are in memory at once.
 
         The counts are converted to floats when they are used, so the results do not change.
         """
-        self._classes = self._classes.astype(np.int32)
-        self._units = _shrink_counts(self._units)
+        self._documents = self._documents.astype(np.int32)
+        self._unit_counts = _shrink_counts(self._unit_counts)
         self._left.data = _shrink_counts(self._left.data)
         self._right.data = _shrink_counts(self._right.data)
         if self._scale is None:
             self._distances = _shrink_counts(self._distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one kappa per resample. Each column of `weights` is a resample.
-
-        The kappa of a resample with only one category is NaN.
-        """
-        if len(self._classes) < len(weights):
-            weights = weights[self._classes]
-        left, right, total = self._left @ weights, self._right @ weights, self._units @ weights
+        """Return one kappa per resample (column of `weights`); NaN if it has only one category."""
+        if len(self._documents) < len(weights):
+            weights = weights[self._documents]
+        left, right = self._left @ weights, self._right @ weights
+        total = self._unit_counts @ weights
         if self._scale is None:
             chance = np.einsum("kb,kb->b", left, right)
             if self._single_products is not None:
@@ -259,7 +257,7 @@ class MeanOfPairs:
         self.width = max((statistic.width for statistic in statistics), default=1)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one mean, or NaN, per resample. Each column of `weights` is a resample."""
+        """Return one mean per resample (column of `weights`); NaN if no pair has a coefficient."""
         total, count = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
         for statistic in self._statistics:
             values = statistic.compute(weights)

@@ -51,8 +51,8 @@ def measure_marks(
     The sums of all pairs of raters are added up before dividing. Raises ValueError for any other
     metric, and for alpha if the text lengths are unknown.
     """
-    counts = np.ones(marks.document_count, dtype=np.int64)
-    return compute_estimates([_build_plan(marks, metric)], counts, resamples, seed)[0]
+    group_sizes = np.ones(marks.document_count, dtype=np.int64)
+    return compute_estimates([_build_plan(marks, metric)], group_sizes, resamples, seed)[0]
 
 
 def measure_mark_pairs(
@@ -67,14 +67,13 @@ def measure_mark_pairs(
     The metrics and errors are those of `measure_marks`.
     """
     count = len(marks.raters)
-    keys = _number_pairs(marks)
-    parts = (_select_pair(marks, key // count, key % count) for key in keys.tolist())
-    plans = [_build_plan(part, metric) for part in parts]
-    counts = np.ones(marks.document_count, dtype=np.int64)
-    results = compute_estimates(plans, counts, resamples, seed)
+    pairs = [divmod(number, count) for number in _number_pairs(marks).tolist()]
+    plans = [_build_plan(_select_pair(marks, a, b), metric) for a, b in pairs]
+    group_sizes = np.ones(marks.document_count, dtype=np.int64)
+    results = compute_estimates(plans, group_sizes, resamples, seed)
     return [
-        PairEstimate(marks.raters[key // count], marks.raters[key % count], result)
-        for key, result in zip(keys.tolist(), results, strict=True)
+        PairEstimate(marks.raters[a], marks.raters[b], result)
+        for (a, b), result in zip(pairs, results, strict=True)
     ]
 
 
@@ -102,8 +101,8 @@ class UnitizingAlpha:
     expected agreement is the agreement by chance if each unit is shuffled as a whole, and each gap
     letter by letter: e_cc = l (l_c^2 - s_c) / (l^2 - sum s), where l_c is the length of category c,
     l is the total length, and s_c is the sum of the squared lengths of the units of category c. For
-    gaps, s_c is their total length. The documents form one continuum. Documents with a single rater
-    are ignored.
+    gaps, s_c is their total length. The documents with the numbers `documents`, which have two or
+    more raters each, form one continuum.
     """
 
     def __init__(self, marks: MarkSets, documents: Integers) -> None:
@@ -133,10 +132,7 @@ class UnitizingAlpha:
         self.width = max(2, len(self._lengths))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample. Each column of `weights` is a resample.
-
-        The alpha of a resample with only one category is NaN.
-        """
+        """Return one alpha per resample (column of `weights`); NaN if it has only one category."""
         total, observed = self._totals @ weights, self._observed @ weights
         lengths, squares = self._lengths @ weights, self._squares @ weights
         chance = total * (lengths**2 - squares).sum(axis=0) / (total**2 - squares.sum(axis=0))

@@ -130,7 +130,7 @@ class _MarkReader:
             self._segments.extend((document, rater, category, length, squares[category]))
 
     def finish(self) -> MarkSets:
-        """Finish reading, and return the mark sets with the raters sorted by key."""
+        """Finish reading, and return the mark sets, with the raters in sorted order."""
         self._close_document()
         documents = np.frombuffer(self._documents, dtype=np.uint64)
         if len(np.unique(documents)) < len(documents):
@@ -205,7 +205,7 @@ def _build_segments(marks: Sequence[Mark], length: int) -> list[_Segment]:
 
 
 def _compute_common_length(left: Sequence[_Segment], right: Sequence[_Segment]) -> float:
-    """Compute the length of the text that both raters labeled equally, or left unmarked."""
+    """Count the code points that both raters labeled equally, or left unmarked."""
     total = 0
     i = j = 0
     while i < len(left) and j < len(right):

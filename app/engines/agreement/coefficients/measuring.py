@@ -77,7 +77,7 @@ def measure_all(
     compressed_ratings = compress_ratings(ratings)
     pairs = _list_needed_pairs(compressed_ratings.ratings, metrics)
     plans = [_build_plan(compressed_ratings, metric, pairs, weights) for metric in metrics]
-    return compute_estimates(plans, compressed_ratings.counts, resamples, seed)
+    return compute_estimates(plans, compressed_ratings.group_sizes, resamples, seed)
 
 
 def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
@@ -108,7 +108,7 @@ def measure_pairs(
     results = [
         result
         for batch in batches
-        for result in compute_estimates(batch, compressed_ratings.counts, resamples, seed)
+        for result in compute_estimates(batch, compressed_ratings.group_sizes, resamples, seed)
     ]
     return [
         PairEstimate(names[a], names[b], result)
@@ -150,7 +150,8 @@ def _select_pair(
         codes=np.column_stack((pair.left, pair.right)).ravel(),
     )
     pair_in_part = RaterPair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
-    return documents, CompressedRatings(part, compressed_ratings.counts[documents]), pair_in_part
+    group_sizes = compressed_ratings.group_sizes[documents]
+    return documents, CompressedRatings(part, group_sizes), pair_in_part
 
 
 def _build_plan(
@@ -165,7 +166,7 @@ def _build_plan(
     """
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")
-    ratings, counts = compressed_ratings.ratings, compressed_ratings.counts
+    ratings, group_sizes = compressed_ratings.ratings, compressed_ratings.group_sizes
     is_weighted = metric in _WEIGHTED_METRICS and weights != "unweighted"
     if is_weighted and ratings.level == Level.NOMINAL:
         raise ValueError("weights require ratings of an ordered level")
@@ -178,13 +179,13 @@ def _build_plan(
     plan = EstimatePlan(
         metric,
         len(ratings.raters),
-        int(counts[pairable.documents].sum()),
-        int(counts[np.unique(pairable.documents)].sum()),
+        int(group_sizes[pairable.documents].sum()),
+        int(group_sizes[np.unique(pairable.documents)].sum()),
     )
-    if not plan.units:
+    if not plan.unit_count:
         plan.undefined_warnings = [estimates.build_missing_pairs_warning(plan.rater_count)]
         return plan
-    plan.warnings = estimates.list_rating_warnings(ratings, counts, metric)
+    plan.warnings = estimates.list_rating_warnings(ratings, group_sizes, metric)
     plan.warnings += _list_pair_warnings(metric, pairs)
     obstacles = _list_obstacles(pairable, metric, pairs)
     reasons = obstacles or [estimates.build_undefined_warning(metric)]

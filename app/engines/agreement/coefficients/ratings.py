@@ -80,7 +80,7 @@ class Ratings:
 
     @property
     def rating_documents(self) -> Integers:
-        """Return the document of each rating."""
+        """Return the number of the document of each rating."""
         return self.documents[self.units]
 
     def select(self, is_chosen: npt.NDArray[np.bool_]) -> "Ratings":
@@ -231,7 +231,7 @@ class _RatingReader:
         )
 
     def _encode(self, order: Integers) -> tuple[Integers, Floats]:
-        """Encode the ratings; return the code of each rating, and the value of each code."""
+        """Return the codes of the ratings at the positions `order`, and the value of each code."""
         keys: npt.NDArray[Any]
         declared_keys: npt.NDArray[Any]
         if self._is_nominal:

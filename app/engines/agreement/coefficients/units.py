@@ -76,7 +76,7 @@ class SquaredCounts:
         self.width = self._shared_counts.shape[0]
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one sum per resample. Each column of `weights` is a resample."""
+        """Return one sum per resample (column of `weights`)."""
         total: Floats = self._single_squares @ weights**2
         if self.width:
             counts = self._shared_counts @ weights

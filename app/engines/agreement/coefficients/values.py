@@ -13,7 +13,7 @@ import orjson
 from app.engines.fields.decimals import MAX_DIGITS
 from app.engines.normalization import normalize
 
-_EXACT = Context(prec=2 * MAX_DIGITS)
+_EXACT_CONTEXT = Context(prec=2 * MAX_DIGITS)
 """The context for exact arithmetic. The default context would round numbers to 28 digits."""
 _FREE_TEXT_TYPES = frozenset(("text", "span", "region", "address"))
 _CACHE_SIZE = 20_000
@@ -58,7 +58,7 @@ def _normalize_number(text: str) -> Hashable:
     """Return the number in normal form, or the text unchanged if it is not a number."""
     try:
         number = Decimal(text)
-        return number.normalize(_EXACT) if number else Decimal(0)
+        return number.normalize(_EXACT_CONTEXT) if number else Decimal(0)
     except InvalidOperation:
         return text
 

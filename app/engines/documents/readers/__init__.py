@@ -59,7 +59,7 @@ def read_document(
         if _has_text(text) or not pictures.read_pages(file, media_type, limits, send_page):
             send_text(check_text_limits(text, limits))
     else:
-        send_text(_read_flowing_text(file, media_type, limits))
+        send_text(_read_unpaged_text(file, media_type, limits))
 
 
 def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
@@ -80,7 +80,7 @@ def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Im
         if not _has_text(text):
             return pictures.render_page(file, media_type, number, size, limits)
     else:
-        text = _read_flowing_text(file, media_type, limits)
+        text = _read_unpaged_text(file, media_type, limits)
     count = 0
     for count, virtual_page in enumerate(paginate(text), start=1):
         if count == number:
@@ -101,7 +101,7 @@ def _has_text(text: str) -> bool:
     return bool(text) and not text.isspace()
 
 
-def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
+def _read_unpaged_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     """Return the whole text of a file that has no pages, such as a workbook or an email."""
     if media_type in media.SPREADSHEET_TYPES:
         return check_text_limits(spreadsheets.extract_text(file, media_type, limits), limits)

@@ -13,12 +13,12 @@ from app.engines.documents.readers import outlook
 from app.engines.documents.readers.mail import AttachedPart, MailText, get_payload, split_mbox
 
 MAX_ATTACHMENTS = 1_000
-_TYPES = mimetypes.MimeTypes()
+_MIME_TYPES = mimetypes.MimeTypes()
 _MIN_EMBEDDED_BYTES = 50_000
 
 
 def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[Attachment]:
-    """Yield the attachments of an email and the messages it forwards, or the emails in a mailbox.
+    """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
 
     Empty files, and small pictures inside the text, such as logos, are left out. Reads at most
     `MAX_ATTACHMENTS` attachments or emails. Raises `ParseFailed`.
@@ -45,7 +45,7 @@ def _read_part(attached_part: AttachedPart, number: int) -> Attachment:
     name, part, is_message = attached_part
     if is_message:
         return Attachment(_build_message_name(part, number, name), part.as_bytes())
-    extension = _TYPES.guess_extension(part.get_content_type()) or ""
+    extension = _MIME_TYPES.guess_extension(part.get_content_type()) or ""
     return Attachment(name or f"attachment-{number}{extension}", get_payload(part))
 
 

@@ -13,8 +13,8 @@ from app.engines.documents.readers import html
 from app.engines.documents.readers.archives import open_archive, parse_xml
 from app.engines.documents.text import clean_text
 
-_CONTAINER = "META-INF/container.xml"
-_ENCRYPTION = "META-INF/encryption.xml"
+_CONTAINER_PATH = "META-INF/container.xml"
+_ENCRYPTION_PATH = "META-INF/encryption.xml"
 _CONTAINER_NS = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _PACKAGE_NS = "{http://www.idpf.org/2007/opf}"
 _CIPHER_REFERENCE = "{http://www.w3.org/2001/04/xmlenc#}CipherReference"
@@ -37,7 +37,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
 
 def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the archive paths of the content documents in spine order."""
-    container = parse_xml(archive.read(_CONTAINER))
+    container = parse_xml(archive.read(_CONTAINER_PATH))
     root_file = container.find(f".//{_CONTAINER_NS}rootfile")
     if root_file is None:
         raise ParseFailed("unreadable", _UNREADABLE)
@@ -64,7 +64,7 @@ def _resolve_path(package_path: str, item: etree._Element) -> str:
 
 def _list_encrypted_paths(archive: zipfile.ZipFile) -> set[str]:
     """Return the paths of the encrypted entries, which are often only fonts."""
-    if _ENCRYPTION not in archive.NameToInfo:
+    if _ENCRYPTION_PATH not in archive.NameToInfo:
         return set()
-    references = parse_xml(archive.read(_ENCRYPTION)).iter(_CIPHER_REFERENCE)
+    references = parse_xml(archive.read(_ENCRYPTION_PATH)).iter(_CIPHER_REFERENCE)
     return {unquote(reference.get("URI", "")) for reference in references}

@@ -12,7 +12,7 @@ from app.engines.documents.readers.segments import (
     find_wide_gaps,
 )
 
-MIN_LINES = 3
+MIN_COLUMN_LINES = 3
 _MIN_ALIGNED_LINES = 4
 _MAX_LINE_DISTANCE = 2.5  # the maximum distance to the next line, in line heights
 _MAX_CANDIDATES = 12
@@ -35,7 +35,7 @@ class Edge:
     @property
     def min_lines(self) -> int:
         """Return the minimum number of lines that a column at this edge must have."""
-        return MIN_LINES if self.min_gutter is None else _MIN_ALIGNED_LINES
+        return MIN_COLUMN_LINES if self.min_gutter is None else _MIN_ALIGNED_LINES
 
     def find_split(self, segment: Segment) -> int | None:
         """Return the index of the word after a gap at the edge, or None if there is no such gap."""
@@ -56,11 +56,11 @@ def find_left_edges(segments: list[Segment]) -> list[Edge]:
     """
     tolerance = _EDGE_TOLERANCE * median(segment.height for segment in segments)
     starts = [x0 for segment in segments for x0 in _get_starts(segment)]
-    return [Edge(x) for x in _find_common_starts(starts, tolerance, MIN_LINES)]
+    return [Edge(x) for x in _find_common_starts(starts, tolerance, MIN_COLUMN_LINES)]
 
 
 def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the edges of exactly aligned columns, even if their gutters are narrow."""
+    """Return the left edges of columns that are exactly aligned, from left to right."""
     height = median(segment.height for segment in segments)
     gaps = sorted(chain.from_iterable(segment.gaps for segment in segments))
     if not gaps:

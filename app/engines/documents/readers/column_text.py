@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
-from app.engines.documents.readers.column_edges import MIN_LINES
+from app.engines.documents.readers.column_edges import MIN_COLUMN_LINES
 from app.engines.documents.readers.segments import Segment
 
 _MIN_CAPITALIZED_LINES = 5
@@ -16,7 +16,7 @@ _MIN_ALIGNED_FRACTION = 0.5  # in a table, the minimum fraction of lines beside 
 
 def are_columns(left: list[Segment], right: list[Segment]) -> bool:
     """Return whether two groups of lines are columns of running text side by side."""
-    if min(len(left), len(right)) < MIN_LINES or not _are_side_by_side(left, right):
+    if min(len(left), len(right)) < MIN_COLUMN_LINES or not _are_side_by_side(left, right):
         return False
     lines = _join_lines(left), _join_lines(right)
     lower_case_fractions = _get_lower_case_fraction(lines[0]), _get_lower_case_fraction(lines[1])
@@ -60,7 +60,7 @@ def _are_side_by_side(left: list[Segment], right: list[Segment]) -> bool:
     top = max(min(segment.top for segment in group) for group in (left, right))
     bottom = min(max(segment.bottom for segment in group) for group in (left, right))
     height = median(segment.height for segment in (*left, *right))
-    return bottom - top >= (MIN_LINES - 1) * height
+    return bottom - top >= (MIN_COLUMN_LINES - 1) * height
 
 
 def _get_lower_case_fraction(lines: Sequence[Segment]) -> float:
@@ -84,7 +84,7 @@ def _is_mostly_letters(lines: Sequence[Segment]) -> bool:
 
 
 def _get_aligned_fraction(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the fraction of the smaller group's lines beside a line of the larger group."""
+    """Return the fraction of lines in the smaller group that are beside a line of the other."""
     smaller_group, larger_group = sorted((left, right), key=len)
     middles = sorted(segment.middle for segment in larger_group)
     aligned_count = 0

@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 
 from app.engines.documents.readers.column_edges import (
-    MIN_LINES,
+    MIN_COLUMN_LINES,
     Edge,
     find_aligned_edges,
     find_left_edges,
@@ -31,7 +31,7 @@ def find_columns(segments: list[Segment]) -> list[Band] | None:
 
     A band is either a left and a right column, or a list of segments to sort into rows.
     """
-    if len(segments) < 2 * MIN_LINES:
+    if len(segments) < 2 * MIN_COLUMN_LINES:
         return None
     best_bands: list[Band] | None = None
     best_gain = 0
@@ -91,7 +91,7 @@ def _split_into_bands(left: list[Segment], right: list[Segment], min_lines: int)
     Columns have at least `min_lines` lines. A table or form ends the columns above it, even if none
     of its lines crosses the gutter.
     """
-    if min(len(left), len(right)) < MIN_LINES:
+    if min(len(left), len(right)) < MIN_COLUMN_LINES:
         return [[*left, *right]]
     left_ids = set(map(id, left))
     bands: list[Band] = []
@@ -107,7 +107,7 @@ def _split_into_bands(left: list[Segment], right: list[Segment], min_lines: int)
 
 
 def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> Columns:
-    """Separate the segments whose `id` is in `left_ids` from the other segments."""
+    """Return the segments whose `id` is in `left_ids`, and the other segments."""
     left = [segment for segment in segments if id(segment) in left_ids]
     return left, [segment for segment in segments if id(segment) not in left_ids]
 

@@ -32,7 +32,7 @@ from app.engines.documents.readers.docx_styles import Styles, get_on_off_value, 
 from app.engines.documents.readers.equations import EQUATION, format_equation
 from app.engines.documents.text import clean_text
 
-_MAX_CODE = 0xFFFF
+_MAX_SYMBOL_CODE = 0xFFFF
 _WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED_TAGS = {
@@ -80,7 +80,7 @@ def _find_root(part: Part, relation_type: str) -> etree._Element | None:
 
 
 def open_document(file: BinaryIO, limits: Limits) -> Document:
-    """Return the python-docx document after checking the unpacked size. Raises `ParseFailed`."""
+    """Check the unpacked size of a file, and open it with python-docx. Raises `ParseFailed`."""
     check_archive(
         file,
         limits,
@@ -111,7 +111,7 @@ def _extract_related_text(
 
 
 def find_related_parts(part: Part, relation_types: Collection[str]) -> list[Part]:
-    """Return the parts that the main part refers to by a relation of one of these types.
+    """Return the parts to which `part` refers by a relation of one of `relation_types`.
 
     Headers and footers that no page displays are left out.
     """
@@ -281,7 +281,7 @@ def _get_symbol(element: etree._Element) -> str:
     except ValueError:
         return ""
     font = element.get(_WORD + "font")
-    return docx_symbols.get_symbol(code, font) if 0 < code <= _MAX_CODE else ""
+    return docx_symbols.get_symbol(code, font) if 0 < code <= _MAX_SYMBOL_CODE else ""
 
 
 def _get_checkbox_symbol(control: etree._Element) -> str:

@@ -32,7 +32,7 @@ class _Field:
 class WordFields:
     """The Word fields of one part of a document. Fields without an end are ignored.
 
-    `codes` contains the text elements that belong to codes. `form_values` maps the first element of
+    `codes` contains the text elements of the field codes. `form_values` maps the first element of
     each field without a result to the text that Word displays for a checkbox or drop-down list, or
     to an empty string.
     """

@@ -21,7 +21,7 @@ class HiddenStyles:
     def hides_text(self, style_id: str) -> bool | None:
         """Return whether a style hides text, or None if it and its base styles do not specify this.
 
-        A style's own value overrides the values of its base styles.
+        The value of a style overrides the values of its base styles.
         """
         if style_id not in self._hidden_by_style:
             values = (

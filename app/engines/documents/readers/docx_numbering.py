@@ -33,11 +33,11 @@ def _format_as_ordinal(number: int) -> str:
 
 _FORMATS: dict[str, Callable[[int], str]] = {
     "decimalZero": "{:02}".format,
-    "lowerLetter": partial(format_number, style="a", repeat=True),
+    "lowerLetter": partial(format_number, style="a", repeat_letters=True),
     "lowerRoman": partial(format_number, style="i"),
     "none": lambda _number: "",
     "ordinal": _format_as_ordinal,
-    "upperLetter": partial(format_number, style="A", repeat=True),
+    "upperLetter": partial(format_number, style="A", repeat_letters=True),
     "upperRoman": partial(format_number, style="I"),
 }
 """The functions that format a number, by Word's name of the format. Other formats give digits."""
@@ -56,7 +56,7 @@ class _Level(NamedTuple):
 
 
 class _List(NamedTuple):
-    """A list. Lists with the same definition continue each other's numbers."""
+    """A numbered list. Lists with the same definition continue each other's numbers."""
 
     definition: str
     levels: dict[int, _Level]
@@ -80,7 +80,7 @@ class Numbering:
         self._started_levels: set[tuple[str, int]] = set()
 
     def start_part(self) -> None:
-        """Reset all numbers. Each part, such as the body or a header, has its own numbers."""
+        """Reset all numbers. Each part, such as the body or a header, is numbered separately."""
         self._numbers.clear()
         self._started_levels.clear()
 

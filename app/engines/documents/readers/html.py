@@ -45,7 +45,7 @@ _XML_ENCODING = re.compile(
 )
 _MAX_SPAN = 1_000
 _MAX_SPAN_COLUMNS = 100
-"""The number of a table's first columns in which cells that span rows are tracked."""
+"""The number of leading table columns in which cells that span rows are tracked."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
@@ -148,7 +148,7 @@ class _TableState:
         self.row_start, self.cell_count, self.column = start, 0, 0
 
     def enter_cell(self, cell: etree._Element) -> int:
-        """Place a cell; return how many columns it skips because cells above span rows."""
+        """Place a cell; return how many columns it skips because cells from above fill them."""
         first = self.column
         while self.spans.get(self.column, 0) > 0:
             self.spans[self.column] -= 1

@@ -13,7 +13,7 @@ _WITHOUT_NUMBERS = re.compile(
 
 
 class ItemNumbers:
-    """The number of the next item of each ordered list."""
+    """Counts the items of each ordered list, and formats their numbers."""
 
     def __init__(self) -> None:
         self._next_numbers: dict[etree._Element, int] = {}

@@ -20,7 +20,7 @@ from app.engines.documents.readers.pages import (
     build_pixel_limit_error,
 )
 
-_FORMATS = {
+_PILLOW_FORMATS = {
     media.PNG: "PNG",
     media.JPEG: "JPEG",
     media.TIFF: "TIFF",
@@ -32,7 +32,7 @@ _FORMATS = {
 pi_heif.register_heif_opener()
 PILLOW_ERRORS = (OSError, SyntaxError, ValueError, EOFError)
 """The errors that Pillow raises for a damaged file or an unknown format."""
-_ORIENTATION = 0x0112
+_ORIENTATION_TAG = 0x0112
 # For each EXIF orientation, the clockwise rotation in degrees that makes the image upright. Some
 # orientations also mirror the image.
 _ROTATIONS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}
@@ -44,7 +44,7 @@ _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
-    """Read an image, and send it as a page without words, or each frame of a TIFF as such a page.
+    """Read an image, and send it as a page without words; send a page for each frame of a TIFF.
 
     Only the first frame of an animation is sent. Raises `ParseFailed`.
     """
@@ -66,10 +66,10 @@ def render_page(
             raise PageNotFound(number, count)
         _select_frame(image, number - 1, media_type, limits)
         width, height, _ = _measure_displayed_page(image, media_type)
-        pixels = size.compute_pixels(width, height, limits)
+        size_px = size.compute_size_px(width, height, limits)
         image.load()
         picture = convert_to_opaque_rgb(ImageOps.exif_transpose(image))
-        return picture if picture.size == pixels else picture.resize(pixels, reducing_gap=2.0)
+        return picture if picture.size == size_px else picture.resize(size_px, reducing_gap=2.0)
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def _open_image(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Ima
     if media_type == media.HEIC and not _is_complete_heic(file):
         raise _build_damage_error()
     try:
-        with Image.open(file, formats=[_FORMATS[media_type]]) as image:
+        with Image.open(file, formats=[_PILLOW_FORMATS[media_type]]) as image:
             yield image
     except Image.DecompressionBombError as error:
         raise build_pixel_limit_error(limits) from error
@@ -147,7 +147,7 @@ def _read_page(image: Image.Image, index: int, media_type: str, limits: Limits) 
 def _measure_displayed_page(image: Image.Image, media_type: str) -> tuple[float, float, int]:
     """Return the upright width and height in points, and the clockwise rotation in degrees."""
     dpi_x, dpi_y = _get_resolution(image)
-    orientation = image.getexif().get(_ORIENTATION, 1)
+    orientation = image.getexif().get(_ORIENTATION_TAG, 1)
     width, height = image.size
     if orientation in _ROTATIONS and orientation >= _FIRST_SIDEWAYS_ORIENTATION:
         dpi_x, dpi_y = dpi_y, dpi_x

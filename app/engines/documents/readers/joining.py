@@ -43,10 +43,7 @@ def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
 
 
 def _compute_band_height(words: Iterable[Token | Line]) -> float:
-    """Return the height, in points, of the bands in which words are compared.
-
-    The height is the median height of the words, but at least one point.
-    """
+    """Return the height of the bands of a page: the median word height, but at least one point."""
     return max(1.0, median(token.height for token in build_tokens(words)))
 
 

@@ -20,13 +20,13 @@ from typing import NamedTuple
 from app.engines.documents.readers import flowed_text, html
 from app.engines.documents.text import decode_text, find_codec, replace_unstorable_chars
 
-_HEADERS = ("From", "To", "Cc", "Subject", "Date")
+_SHOWN_HEADERS = ("From", "To", "Cc", "Subject", "Date")
 _MAX_PARTS = 1_000
 _MAX_DEPTH = 20
 _MESSAGE_TYPES = ("message/rfc822", "message/global")
 # The line before each email of an mbox file: it has a sender and a time, follows an empty line, and
 # precedes a header field.
-_SEPARATOR = re.compile(
+_MBOX_SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
 )
 _YEAR = re.compile(rb"\b(?:19|20)\d\d\b")
@@ -46,16 +46,16 @@ def extract_text(data: bytes) -> str:
 def split_mbox(data: bytes) -> Iterator[bytes]:
     """Yield the emails of an mbox file, or yield nothing if the file is a single email."""
     # A sentence may begin with `From` and contain a time, but only a separator also has a year.
-    starts = [match for match in _SEPARATOR.finditer(data) if _YEAR.search(match[0])]
-    if not starts or starts[0].start() > 0:
+    matches = [match for match in _MBOX_SEPARATOR.finditer(data) if _YEAR.search(match[0])]
+    if not matches or matches[0].start() > 0:
         return
-    ends = [*(match.start() for match in starts[1:]), len(data)]
-    for match, end in zip(starts, ends, strict=True):
+    ends = [*(match.start() for match in matches[1:]), len(data)]
+    for match, end in zip(matches, ends, strict=True):
         yield _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
 
 
 class AttachedPart(NamedTuple):
-    """An attachment. `name` may be empty. If `is_message`, `part` is the forwarded message."""
+    """An attachment; if `is_message` is true, a forwarded message. `name` may be empty."""
 
     name: str
     part: Message
@@ -93,7 +93,7 @@ class MailText:
 
     def build_text(self) -> str:
         """Return the headers, the body, the attachment names and the text of forwarded messages."""
-        lines = [f"{name}: {value}" for name in _HEADERS if (value := self.get_header(name))]
+        lines = [f"{name}: {value}" for name in _SHOWN_HEADERS if (value := self.get_header(name))]
         body = "\n\n".join(_select_texts(self._bodies) or self._other_texts)
         sections = ["\n".join(lines), body.strip("\r\n")]
         if self._attachment_names:
@@ -221,7 +221,7 @@ def _get_forwarded_message(part: Message) -> Message | None:
 
 
 def _select_texts(bodies: Sequence[_Body]) -> list[str]:
-    """Return the texts to show. Of the versions of a text, only one is shown.
+    """Return the texts of an email to show, with only one version of each text.
 
     The plain version is preferred unless it is incomplete. Some programs do not declare the
     versions as alternatives; HTML is therefore also left out if the plain texts contain all its

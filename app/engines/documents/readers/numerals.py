@@ -19,14 +19,14 @@ def read_number(value: str | None, default: int) -> int:
     return min(int(value), _MAX_NUMBER)
 
 
-def format_number(number: int, style: str, *, repeat: bool = False) -> str:
+def format_number(number: int, style: str, *, repeat_letters: bool = False) -> str:
     """Format a number as letters (style `a` or `A`), as a Roman numeral (`i`, `I`) or in digits.
 
     Other styles give digits, and so do numbers that are too small or too large for the style. After
-    `z` comes `aa`. Then comes `ab`, or `bb` if `repeat` is true.
+    `z` comes `aa`. Then comes `ab`, or `bb` if `repeat_letters` is true.
     """
     if style in ("a", "A"):
-        text = _format_as_letters(number, repeat=repeat)
+        text = _format_as_letters(number, repeat_letters=repeat_letters)
     elif style in ("i", "I"):
         text = _format_as_roman(number)
     else:
@@ -44,11 +44,11 @@ def _format_as_roman(number: int) -> str:
     return numeral
 
 
-def _format_as_letters(number: int, *, repeat: bool) -> str:
+def _format_as_letters(number: int, *, repeat_letters: bool) -> str:
     if not 1 <= number <= _MAX_LETTER_NUMBER:
         return str(number)
     quotient, remainder = divmod(number - 1, 26)
     letter = chr(ord("a") + remainder)
-    if repeat:
+    if repeat_letters:
         return letter * (quotient + 1)
-    return (_format_as_letters(quotient, repeat=False) if quotient else "") + letter
+    return (_format_as_letters(quotient, repeat_letters=False) if quotient else "") + letter

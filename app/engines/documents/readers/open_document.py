@@ -74,10 +74,7 @@ def _find_hidden_styles(root: etree._Element | None) -> set[str]:
 def _extract_parts(
     styles: etree._Element | None, names: tuple[str, ...], hidden_styles: set[str]
 ) -> list[str]:
-    """Return the text of each header or footer, without duplicates.
-
-    `names` are the names of the elements to read.
-    """
+    """Return the text of each header or footer element in `names`, without duplicates."""
     parts = () if styles is None else styles.iter(*names)
     texts = (
         _ElementText(hidden_styles, ListNumbers((styles,))).build_text(part)
@@ -144,7 +141,7 @@ class _ElementText:
             self._add_characters(child.tail)
 
     def _add_characters(self, text: str | None) -> None:
-        """Add text; consecutive white space in the file is one space (ODF 1.3, part 3, 6.1.2)."""
+        """Add text, with each run of white space as one space (ODF 1.3, part 3, 6.1.2)."""
         self._parts.append(_WHITE_SPACE.sub(" ", text or ""))
 
     def _add_inline_element(self, child: etree._Element) -> None:

@@ -121,7 +121,7 @@ def _format_number(levels: dict[int, _Level], index: int, numbers: dict[int, int
         format_number(
             numbers.get(key, levels[key].start),
             levels[key].number_format,
-            repeat=levels[key].repeats_letters,
+            repeat_letters=levels[key].repeats_letters,
         )
         for key in range(first, index + 1)
         if key in levels and levels[key].number_format

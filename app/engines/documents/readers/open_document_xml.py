@@ -10,12 +10,12 @@ OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
 TEXT, TABLE, OFFICE, STYLE = (
     f"{{{OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
 )
-_MANIFEST = "META-INF/manifest.xml"
+_MANIFEST_PATH = "META-INF/manifest.xml"
 
 
 def read_content(archive: zipfile.ZipFile) -> etree._Element:
     """Return the root of `content.xml`. Raises `ParseFailed` if the entries are encrypted."""
-    if _MANIFEST in archive.NameToInfo and b"encryption-data" in archive.read(_MANIFEST):
+    if _MANIFEST_PATH in archive.NameToInfo and b"encryption-data" in archive.read(_MANIFEST_PATH):
         raise build_password_error()
     return parse_xml(archive.read("content.xml"))
 
@@ -23,7 +23,7 @@ def read_content(archive: zipfile.ZipFile) -> etree._Element:
 def find_styles(
     root: etree._Element | None, properties_tag: str, name: str, value: str
 ) -> set[str]:
-    """Return the names of the styles whose properties have the attribute `name` with this value."""
+    """Return the names of the styles whose properties set the attribute `name` to `value`."""
     return {
         properties.getparent().get(STYLE + "name")
         for properties in (() if root is None else root.iter(properties_tag))

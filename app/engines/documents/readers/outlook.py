@@ -25,7 +25,7 @@ from app.engines.documents.text import decode_text, replace_unstorable_chars
 
 _MAX_ATTACHMENTS = 1_000
 _MAX_DEPTH = 20
-_TYPES = mimetypes.MimeTypes()
+_MIME_TYPES = mimetypes.MimeTypes()
 # PidTagDisplayTo, PidTagDisplayCc, PidTagAttachContentId, PidTagHtml, PidTagRtfCompressed and
 # PidTagAttachMethod of [MS-OXPROPS].
 _DISPLAY_TO, _DISPLAY_CC, _CONTENT_ID, _HTML, _RICH_TEXT = 0x0E04, 0x0E03, 0x3712, 0x1013, 0x1009
@@ -118,7 +118,7 @@ def _complete_header(storage: Storage) -> Storage:
 
 def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> None:
     name = replace_unstorable_chars(attachment.file_name or "")
-    media_type = attachment.mime_type or _TYPES.guess_type(name)[0] or ""
+    media_type = attachment.mime_type or _MIME_TYPES.guess_type(name)[0] or ""
     maintype, _, subtype = media_type.partition("/")
     if not subtype or maintype in ("text", "message", "multipart"):
         maintype, subtype = "application", "octet-stream"

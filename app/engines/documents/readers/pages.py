@@ -13,8 +13,8 @@ class PageWords:
     """The words of a page in reading order, as parallel lists.
 
     `starts` and `ends` are offsets in the page's text; `boxes` has four coordinates per word,
-    x0, y0, x1, y1, on the displayed page, in `BOX_UNITS`. `token_indexes` contains the index of
-    the first token of each word, or 0 for the words of a row with right-to-left letters.
+    x0, y0, x1, y1, on the displayed page, in box units (see `frames.BOX_UNITS`). `token_indexes`
+    contains the index of the first token of each word, or 0 in a row with right-to-left letters.
     """
 
     starts: list[int] = field(default_factory=list)
@@ -31,7 +31,7 @@ class PageData(TypedDict):
     """The JSON object for a page that the sandboxed process sends.
 
     `width` and `height` are in points, `rotation` is in degrees. `starts` and `ends` are offsets of
-    the words in `text`; `boxes` has four coordinates per word, x0, y0, x1, y1, in `BOX_UNITS`.
+    the words in `text`; `boxes` has four coordinates per word, x0, y0, x1, y1, in box units.
     """
 
     width: float
@@ -84,17 +84,17 @@ class ImageSize(NamedTuple):
     width_px: int | None
     scale: float | None = None
 
-    def compute_pixels(self, width: float, height: float, limits: Limits) -> tuple[int, int]:
+    def compute_size_px(self, width: float, height: float, limits: Limits) -> tuple[int, int]:
         """Return the width and height in pixels for a page of `width` x `height` points.
 
         Raises `ParseFailed` (`too_many_pixels`) before memory of that size is allocated.
         """
         factor = self.width_px / width if self.width_px is not None else (self.scale or 1.0)
-        columns, rows = width * factor, height * factor
-        if not columns * rows <= limits.max_pixels:  # `not <=`, unlike `>`, also rejects NaN
+        exact_width, exact_height = width * factor, height * factor
+        if not exact_width * exact_height <= limits.max_pixels:  # unlike `>`, also rejects NaN
             raise build_pixel_limit_error(limits)
-        pixel_width = self.width_px or max(1, math.ceil(columns - 1e-6))
-        pixel_height = max(1, math.ceil(rows - 1e-6))
+        pixel_width = self.width_px or max(1, math.ceil(exact_width - 1e-6))
+        pixel_height = max(1, math.ceil(exact_height - 1e-6))
         if pixel_width * pixel_height > limits.max_pixels:
             raise build_pixel_limit_error(limits)
         return pixel_width, pixel_height

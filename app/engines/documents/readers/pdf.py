@@ -54,10 +54,10 @@ def render_page(file: BinaryIO, number: int, size: ImageSize, limits: Limits) ->
     if not 1 <= number <= len(document):
         raise PageNotFound(number, len(document))
     page = _load_page(document, number - 1)
-    pixels = size.compute_pixels(page.get_width(), page.get_height(), limits)
-    bitmap = pdfium.PdfBitmap.new_native(*pixels, raw.FPDFBitmap_BGRx)
-    bitmap.fill_rect((255, 255, 255, 255), 0, 0, *pixels)
-    raw.FPDF_RenderPageBitmap(bitmap, page, 0, 0, *pixels, 0, raw.FPDF_ANNOT)
+    size_px = size.compute_size_px(page.get_width(), page.get_height(), limits)
+    bitmap = pdfium.PdfBitmap.new_native(*size_px, raw.FPDFBitmap_BGRx)
+    bitmap.fill_rect((255, 255, 255, 255), 0, 0, *size_px)
+    raw.FPDF_RenderPageBitmap(bitmap, page, 0, 0, *size_px, 0, raw.FPDF_ANNOT)
     picture: Image.Image = bitmap.to_pil().convert("RGB")
     return picture
 

@@ -60,7 +60,7 @@ def read_characters(text_page: raw.FPDF_TEXTPAGE, count: int) -> str:
             text = str(data, "utf-16-le", "surrogatepass")
             if len(text) == count:
                 return _HYPHEN_SUBSTITUTE.sub(
-                    lambda marker: _read_character(handle, marker.start()), text
+                    lambda match: _read_character(handle, match.start()), text
                 )
     return "".join(_read_character(handle, index) for index in range(count))
 
@@ -137,10 +137,7 @@ class CharacterPositions:
         return left, bottom, right, top
 
     def get_font_rectangle(self, index: int) -> Rectangle | None:
-        """Return the rectangle of a character according to the metrics of its font.
-
-        Returns None if pdfium does not know these metrics.
-        """
+        """Return the rectangle of a character by its font metrics, or None if they are unknown."""
         if not _get_loose_char_box(self._handle, index, self._rectangle_pointer):
             return None
         box = self._rectangle

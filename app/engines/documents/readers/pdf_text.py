@@ -47,21 +47,21 @@ def compose_text(
         height: The displayed height of the page, in points.
     """
     composer = _PageTextComposer(width, height)
-    page_is_rtl = right_to_left.is_right_to_left(
+    is_rtl_page = right_to_left.is_right_to_left(
         word.text for words in groups.values() for word in words
     )
     for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
         words = groups[direction]
         if direction == OBLIQUE:
-            composer.append_row(_split_row(build_tokens(words), page_is_rtl=page_is_rtl), 0)
+            composer.append_row(_split_row(build_tokens(words), is_rtl_page=is_rtl_page), 0)
             continue
-        for row in sort_into_rows(words, right_to_left=page_is_rtl):
+        for row in sort_into_rows(words, right_to_left=is_rtl_page):
             line = row[0].line
             if len(row) == 1 and line is not None and direction == 0:
                 composer.append_line(line)
             else:
                 tokens = [token for segment in row for token in segment.tokens]
-                composer.append_row(_split_row(tokens, page_is_rtl=page_is_rtl), direction)
+                composer.append_row(_split_row(tokens, is_rtl_page=is_rtl_page), direction)
     return composer.build_page_text()
 
 
@@ -107,7 +107,7 @@ class _PageTextComposer:
         self._start = start + 1
 
     def _append_boxes(self, boxes: Iterable[Box], extent: Box) -> None:
-        """Append boxes, which are clipped to the displayed page; `extent` encloses all boxes."""
+        """Add boxes, enlarged by `_MARGIN` and clipped to the page; `extent` encloses them all."""
         width, height = self._size
         x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
         sides: list[int] = []
@@ -126,10 +126,10 @@ class _PageTextComposer:
         return PageText("\n".join(self._rows), self._words)
 
 
-def _split_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
+def _split_row(row: Sequence[Token], *, is_rtl_page: bool) -> list[_RowWord]:
     """Split a row into words, and return them in reading order."""
     if any(token.glyphs and right_to_left.LETTERS.search(token.text) for token in row):
-        return _split_right_to_left_row(row, page_is_rtl=page_is_rtl)
+        return _split_right_to_left_row(row, is_rtl_page=is_rtl_page)
     row_words: list[_RowWord] = []
     last: Token | None = None
     for token in row:
@@ -151,7 +151,7 @@ def _join_tokens(first: Token, second: Token) -> Token:
     return replace(first, text=text, x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _split_right_to_left_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
+def _split_right_to_left_row(row: Sequence[Token], *, is_rtl_page: bool) -> list[_RowWord]:
     """Split a row with right-to-left letters into words, and return them in reading order."""
     visual_glyphs: list[Glyph] = []
     word: list[Glyph] = []
@@ -163,10 +163,10 @@ def _split_right_to_left_row(row: Sequence[Token], *, page_is_rtl: bool) -> list
         word += token.glyphs or [Glyph(token.text, token.box)]
         last = token
     visual_glyphs += right_to_left.combine_marks(word)
-    row_is_rtl = page_is_rtl or right_to_left.is_right_to_left(token.text for token in row)
+    is_rtl_row = is_rtl_page or right_to_left.is_right_to_left(token.text for token in row)
     row_words: list[_RowWord] = []
     for is_space, glyphs in groupby(
-        right_to_left.convert_to_logical_order(visual_glyphs, right_to_left=row_is_rtl),
+        right_to_left.convert_to_logical_order(visual_glyphs, right_to_left=is_rtl_row),
         lambda glyph: glyph.text == _SPACE.text,
     ):
         if not is_space:

@@ -68,7 +68,7 @@ class _WordExtractor:
         self._max_words = limits.max_words_per_page
         self._positions = CharacterPositions(text_page)
         self._characters = read_characters(text_page, count)
-        self._has_right_to_left = right_to_left.LETTERS.search(self._characters) is not None
+        self._has_right_to_left_letters = right_to_left.LETTERS.search(self._characters) is not None
         self._rotation = page.get_rotation()
         self._size: tuple[float, float] = page.get_size()
         self._crop_box: Box = page.get_bbox()  # left, bottom, right, top in user space
@@ -89,7 +89,10 @@ class _WordExtractor:
         return words_by_direction
 
     def _reserve_indexes(self, count: int) -> int:
-        """Reserve indexes for `count` words and return the first index. Raises `ParseFailed`."""
+        """Reserve indexes for `count` words, and return the first index.
+
+        Raises `ParseFailed` if the page has too many words.
+        """
         first_index = self._word_count + 1
         self._word_count += count
         if self._word_count > self._max_words:
@@ -105,7 +108,7 @@ class _WordExtractor:
         """
         text = line.strip(" ")
         is_plain = text.isascii() and text.isprintable() and "  " not in text
-        if not (text and is_plain) or self._rotation or self._has_right_to_left:
+        if not (text and is_plain) or self._rotation or self._has_right_to_left_letters:
             return None
         words = text.split(" ")
         lengths = list(map(len, words))
@@ -126,9 +129,10 @@ class _WordExtractor:
         )
 
     def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[Box, float, float] | None:
-        """Return the box of a line whose last word begins at `last`, and its font's top and bottom.
+        """Return the box of a line, and the top and bottom of its font.
 
-        Returns None if words may have different metrics, or if the line exceeds the crop box.
+        The last word begins at the index `last`. Returns None if words may have different metrics,
+        or if the line exceeds the crop box.
         """
         positions, (width, height) = self._positions, self._size
         ink = positions.get_single_rectangle(first, end)
@@ -205,7 +209,7 @@ class _WordExtractor:
         """Return the word that the characters from `first` to `end` form, rotated upright."""
         width, height = self._size
         font_box = self._get_font_box(first)
-        glyphs = self._build_glyphs(first, end) if self._has_right_to_left else None
+        glyphs = self._build_glyphs(first, end) if self._has_right_to_left_letters else None
         if quarter_turns > 0:
             box = rotate_box(box, -quarter_turns, width, height)
             font_box = rotate_box(font_box, -quarter_turns, width, height)

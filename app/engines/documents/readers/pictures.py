@@ -26,7 +26,7 @@ from app.engines.documents.readers.pages import (
     build_pixel_limit_error,
 )
 
-_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
+_PILLOW_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 _MARGIN = 36.0  # points around a picture
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
@@ -55,20 +55,20 @@ def render_page(
 
     Raises `PageNotFound` or `ParseFailed`.
     """
-    pixels = size.compute_pixels(PAGE_WIDTH, PAGE_HEIGHT, limits)
+    size_px = size.compute_size_px(PAGE_WIDTH, PAGE_HEIGHT, limits)
     count = 0
     for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
         if count == number:
-            return _render_picture(picture, pixels)
+            return _render_picture(picture, size_px)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no text.")
     raise PageNotFound(number, count)
 
 
-def _render_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    page = Image.new("RGB", size, "white")
-    margin = round(_MARGIN * size[0] / PAGE_WIDTH)
-    max_size = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
+def _render_picture(picture: Image.Image, size_px: tuple[int, int]) -> Image.Image:
+    page = Image.new("RGB", size_px, "white")
+    margin = round(_MARGIN * size_px[0] / PAGE_WIDTH)
+    max_size = max(1, size_px[0] - 2 * margin), max(1, size_px[1] - 2 * margin)
     try:
         upright_picture = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
     except PILLOW_ERRORS as error:
@@ -81,7 +81,7 @@ def _render_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 def _open_pictures(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
     for data in _PICTURE_ITERATORS[media_type](file, limits):
         try:
-            picture = Image.open(io.BytesIO(data), formats=_FORMATS)
+            picture = Image.open(io.BytesIO(data), formats=_PILLOW_FORMATS)
         except Image.DecompressionBombError as error:
             raise build_pixel_limit_error(limits) from error
         except PILLOW_ERRORS:

@@ -23,7 +23,7 @@ _NUMBER = _DRAWING + "buAutoNum"
 _MARKS = (_NUMBER, *(_DRAWING + name for name in ("buNone", "buChar", "buBlip")))
 _SCHEME = re.compile(r"(alphaLc|alphaUc|romanLc|romanUc|.*?)(ParenBoth|ParenR|Period|Minus|)")
 _STYLES = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
-"""The styles of numbers, by scheme. In all other schemes, numbers are in digits."""
+"""The style for `format_number` by numbering scheme. Other schemes give digits."""
 _AFFIXES = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "{}-"}
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE}
 _FOOTERS = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER}
@@ -67,12 +67,12 @@ def find_inherited_styles(slide: Slide, shape: Shape) -> list[etree._Element]:
 def number_paragraphs(
     body: etree._Element, inherited_styles: Sequence[etree._Element]
 ) -> Iterator[str]:
-    """Yield the number of each paragraph with a space after it, or "" if it has no number.
+    """Yield each paragraph's number, followed by a space, or "" if it has no number.
 
     Paragraphs without text are not counted. `inherited_styles` comes from `find_inherited_styles`.
     """
-    own_style = body.find(_LIST_STYLE)
-    styles = [*([] if own_style is None else [own_style]), *inherited_styles]
+    body_style = body.find(_LIST_STYLE)
+    styles = [*([] if body_style is None else [body_style]), *inherited_styles]
     counts: dict[int, _Count] = {}  # by level
     for paragraph in body.iterchildren(_DRAWING + "p"):
         if not "".join(paragraph.itertext()).strip():

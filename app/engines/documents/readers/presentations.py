@@ -58,15 +58,15 @@ def list_slides(file: BinaryIO, limits: Limits) -> list[Slide]:
 
 
 def _build_page_text(slide: Slide) -> str:
-    _simplify(slide.element)
+    _simplify_slide(slide.element)
     return "\n".join(line for shape in slide.shapes for line in _iterate_lines(slide, shape))
 
 
-def _simplify(slide: etree._Element) -> None:
-    """Replace alternatives with their first choice, and equations with runs.
+def _simplify_slide(slide: etree._Element) -> None:
+    """Replace alternatives in a slide's XML with their first choice, and equations with text runs.
 
-    The library reads only runs. PowerPoint writes a shape with an equation as two alternatives; the
-    second is a picture.
+    The library reads only text runs. PowerPoint writes a shape with an equation as two
+    alternatives; the second is a picture.
     """
     for alternatives in list(slide.iter(_COMPATIBILITY + "AlternateContent")):
         choice = alternatives.find(_COMPATIBILITY + "Choice")

@@ -25,7 +25,7 @@ MAX_SEGMENTS = 2_000
 _MAX_DEPTH = 12
 # The minimum vertical overlap of a segment with its row, as a fraction of the smaller height.
 _MIN_OVERLAP = 0.5
-_MIN_LINES = 3
+_MIN_SLOPE_LINES = 3
 _MIN_LINE_LENGTH = 60.0  # points; the slope of shorter lines is not reliable
 _MIN_SLOPE, _MAX_SLOPE = 0.002, 0.18
 
@@ -71,7 +71,7 @@ def _straighten_words(words: Sequence[Token | Line]) -> Sequence[Token | Line]:
         for first, last in _iterate_lines(words)
         if (length := _get_last_word_x0(last) - first.x0) > _MIN_LINE_LENGTH
     ]
-    if len(slopes) < _MIN_LINES:
+    if len(slopes) < _MIN_SLOPE_LINES:
         return words
     slope = median(slopes)
     if not _MIN_SLOPE < abs(slope) < _MAX_SLOPE:

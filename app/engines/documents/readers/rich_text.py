@@ -55,14 +55,14 @@ def extract_text(data: bytes) -> str:
         return "{}"
 
     body = _replace_groups(source, _PAGE_PART, move_part)
-    code_page = _CODE_PAGE.search(source)
+    code_page_match = _CODE_PAGE.search(source)
     fonts: str = font_table_group(source)  # type: ignore[no-untyped-call]
-    start = r"{\rtf1\ansi" + (code_page[0] if code_page else "") + fonts
+    preamble = r"{\rtf1\ansi" + (code_page_match[0] if code_page_match else "") + fonts
     sections = [
-        *_read_parts(start, parts["header"]),
+        *_read_parts(preamble, parts["header"]),
         _read_source(body),
-        *_read_parts(start, parts["footnote"]),
-        *_read_parts(start, parts["footer"]),
+        *_read_parts(preamble, parts["footnote"]),
+        *_read_parts(preamble, parts["footer"]),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -70,7 +70,7 @@ def extract_text(data: bytes) -> str:
 def _replace_groups(
     source: str, opening: re.Pattern[str], replace: Callable[[str, str], str]
 ) -> str:
-    """Replace each group that starts with `opening`.
+    """Replace each RTF group in `source` that starts with `opening`, and return the new source.
 
     `replace` receives the text of the pattern's first capturing group, or "" if the pattern has no
     such group, and the content after the match. If a group has no end, the text from its start on
@@ -89,18 +89,18 @@ def _replace_groups(
 
 
 def _find_group_end(source: str, start: int) -> int | None:
-    """Return the end of the group whose content starts at `start`, or None if there is no end."""
+    """Return the end of the RTF group whose content starts at `start`, or None without an end."""
     depth = 1
-    for brace in _BRACE.finditer(source, start):
-        if brace[0] in ("{", "}"):
-            depth += 1 if brace[0] == "{" else -1
+    for match in _BRACE.finditer(source, start):
+        if match[0] in ("{", "}"):
+            depth += 1 if match[0] == "{" else -1
             if depth == 0:
-                return brace.end()
+                return match.end()
     return None
 
 
 def _read_text_boxes(_name: str, shape: str) -> str:
-    """Return the content of the text boxes of a drawing as groups that the library reads."""
+    """Return the content of the text boxes of a drawing as RTF groups that striprtf reads."""
     texts: list[str] = []
 
     def keep_text(_name: str, content: str) -> str:
@@ -113,7 +113,7 @@ def _read_text_boxes(_name: str, shape: str) -> str:
 
 
 def _read_list_number(_name: str, content: str) -> str:
-    """Return the number of a paragraph and a space as a group, or an empty group for a bullet.
+    """Return a paragraph's number and a space as an RTF group, or an empty group for a bullet.
 
     A bullet is a single character, such as the letter `o`, or has no letters and digits.
     """
@@ -141,10 +141,10 @@ def _join_cell_paragraphs(source: str) -> str:
     return _TABLE_WORD.sub(replace_word, source)
 
 
-def _read_parts(start: str, contents: list[str]) -> list[str]:
+def _read_parts(preamble: str, contents: list[str]) -> list[str]:
     """Return the text of each header, footer or note, without duplicates."""
     sources = dict.fromkeys(contents)
-    texts = (_read_source(f"{start}{{{content}}}}}").strip() for content in sources)
+    texts = (_read_source(f"{preamble}{{{content}}}}}").strip() for content in sources)
     return list(dict.fromkeys(texts))
 
 

@@ -7,10 +7,10 @@ Patterns that use syntax without an equivalent (flags, `\p{…}`, `\Q…\E`) are
 
 import re
 
-_WORD = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
-_SETS: dict[str, tuple[tuple[int, int], ...]] = {
+_WORD_CHARS = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+_ESCAPE_SETS: dict[str, tuple[tuple[int, int], ...]] = {
     "d": ((0x30, 0x39),),
-    "w": _WORD,
+    "w": _WORD_CHARS,
     "s": ((0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20)),
 }
 _POSIX_SETS: dict[str, tuple[tuple[int, int], ...]] = {
@@ -26,18 +26,18 @@ _POSIX_SETS: dict[str, tuple[tuple[int, int], ...]] = {
     "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
     "space": ((0x09, 0x0D), (0x20, 0x20)),
     "upper": ((0x41, 0x5A),),
-    "word": _WORD,
+    "word": _WORD_CHARS,
     "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
 }
-_CONTROLS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "a": 0x07}
+_CONTROL_CODES = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "a": 0x07}
 _ANCHORS = {"A": "^", "z": "$"}
 _LAST_CODE_POINT = 0x10FFFF
 _HEX = re.compile(r"x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,6})\})")
 _REPEAT = re.compile(r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??")
 _GROUP = re.compile(r"\((?:\?(?::|P?<[A-Za-z0-9_]+>))?(?!\?)")
 _POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
-_SPECIAL = frozenset("^$\\.*+?()[]{}|/")
-_BOUNDARY = {
+_SPECIAL_CHARS = frozenset("^$\\.*+?()[]{}|/")
+_BOUNDARIES = {
     "b": "(?:(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?![0-9A-Za-z_]))",
     "B": "(?:(?<![0-9A-Za-z_])(?![0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_]))",
 }
@@ -111,12 +111,12 @@ class _Translator:
 
     def _read_escape(self) -> tuple[str, bool]:
         char = self.text[self.position + 1 : self.position + 2]
-        if char in _ANCHORS or char in _BOUNDARY:
+        if char in _ANCHORS or char in _BOUNDARIES:
             self.position += 2
-            return _ANCHORS.get(char) or _BOUNDARY[char], False
-        if char.lower() in _SETS:
+            return _ANCHORS.get(char) or _BOUNDARIES[char], False
+        if char.lower() in _ESCAPE_SETS:
             self.position += 2
-            return _format_class(list(_SETS[char.lower()]), is_negated=char.isupper()), True
+            return _format_class(list(_ESCAPE_SETS[char.lower()]), is_negated=char.isupper()), True
         return _format_literal(self._read_escaped_character()), True
 
     def _read_escaped_character(self) -> int:
@@ -127,8 +127,8 @@ class _Translator:
             return int(match[1] or match[2], 16)
         char = self.text[self.position + 1 : self.position + 2]
         self.position += 2
-        if char in _CONTROLS:
-            return _CONTROLS[char]
+        if char in _CONTROL_CODES:
+            return _CONTROL_CODES[char]
         if not char.isascii() or char.isalnum() or not char:
             raise _UntranslatableError
         return ord(char)
@@ -155,9 +155,9 @@ class _Translator:
                 _invert_ranges(_POSIX_SETS[match[2]]) if match[1] else list(_POSIX_SETS[match[2]])
             )
         escaped = self.text[self.position + 1 : self.position + 2]
-        if self.text.startswith("\\", self.position) and escaped.lower() in _SETS:
+        if self.text.startswith("\\", self.position) and escaped.lower() in _ESCAPE_SETS:
             self.position += 2
-            ranges = _SETS[escaped.lower()]
+            ranges = _ESCAPE_SETS[escaped.lower()]
             return _invert_ranges(ranges) if escaped.isupper() else list(ranges)
         low = self._read_code_point()
         next_chars = self.text[self.position : self.position + 2]
@@ -199,11 +199,11 @@ def _format_class_character(code: int) -> str:
 
 
 def _format_literal(code: int) -> str:
-    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _format_character(code)
+    return f"\\{chr(code)}" if chr(code) in _SPECIAL_CHARS else _format_character(code)
 
 
 def _format_character(code: int) -> str:
     # Escape control characters for readability; all engines accept other characters unescaped.
-    if code == _CONTROLS["n"]:
+    if code == _CONTROL_CODES["n"]:
         return r"\n"
     return f"\\x{code:02x}" if code < 0x20 or 0x7F <= code < 0xA0 else chr(code)  # noqa: PLR2004

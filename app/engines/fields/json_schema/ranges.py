@@ -69,9 +69,9 @@ def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
 
 
 def _list_greater_patterns(text: str) -> Iterator[str]:
-    """List patterns for the beginnings of numbers with a greater digit at the first difference.
+    """List patterns for texts whose first difference from `text` is a greater digit.
 
-    There is at most one pattern per digit of `text`.
+    A pattern ends with this digit. There is at most one pattern per digit of `text`.
     """
     for index, char in enumerate(text):
         if "0" <= char < "9":
@@ -79,9 +79,10 @@ def _list_greater_patterns(text: str) -> Iterator[str]:
 
 
 def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator[str]:
-    """List patterns for the beginnings of numbers with a smaller digit at the first difference.
+    """List patterns for texts whose first difference from `text` is a smaller digit.
 
-    There is at most one pattern per digit of `text`. The first digit is at least `min_first_digit`.
+    A pattern ends with this digit. There is at most one pattern per digit of `text`. The first
+    digit is at least `min_first_digit`.
     """
     for index, char in enumerate(text):
         min_digit = min_first_digit if index == 0 else "0"

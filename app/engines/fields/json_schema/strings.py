@@ -36,11 +36,14 @@ _IPV6 = "|".join(
 )
 _DNS_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-_CHARS = "A-Za-z0-9" + "".join(f"\\{char}" if char in "[]-^\\" else char for char in UNQUOTED_CHARS)
-_QUERY_CHARS, _PATH_CHARS = _CHARS.replace("#", ""), _CHARS.replace("#", "").replace("?", "")
+_URL_CHARS = "A-Za-z0-9" + "".join(
+    f"\\{char}" if char in "[]-^\\" else char for char in UNQUOTED_CHARS
+)
+_QUERY_CHARS = _URL_CHARS.replace("#", "")
+_PATH_CHARS = _QUERY_CHARS.replace("?", "")
 _URL = (
     rf"^(?:https?|ftp)://(?:{_DNS_LABEL}(?:\.{_DNS_LABEL})*\.?|\[(?:{_IPV6})\])(?::{_PORT})?"
-    rf"(?:/[{_PATH_CHARS}]*)?(?:\?[{_QUERY_CHARS}]+)?(?:#[{_CHARS}]+)?$"
+    rf"(?:/[{_PATH_CHARS}]*)?(?:\?[{_QUERY_CHARS}]+)?(?:#[{_URL_CHARS}]+)?$"
 )
 _HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST_CHARS}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
 
@@ -75,7 +78,7 @@ def build_span_schema(field: Field) -> Schema:
 REGION: Schema = {
     "anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT_CHARS}]
 }
-"""The schema for unmodified text or null."""
+"""The schema for the value of a region field: unmodified text or null."""
 
 
 def build_email_schema(field: Field) -> Schema:

@@ -16,7 +16,7 @@ from app.engines.fields.model import Field, get_range
 from app.engines.fields.values.addresses import MAX_PART_CHARS, PARTS
 from app.engines.fields.values.countries import ALPHA_2
 from app.engines.fields.values.currencies import CODES
-from app.engines.fields.values.quantities import SAFE_INTEGER
+from app.engines.fields.values.quantities import MAX_SAFE_INTEGER
 
 Schema = dict[str, Any]
 
@@ -42,8 +42,8 @@ def _build_number_schema(field: Field) -> Schema:
 
 def _build_integer_schema(field: Field) -> Schema:
     low, high = get_range(field, parse_decimal)
-    minimum = -SAFE_INTEGER if low is None else max(-SAFE_INTEGER, math.ceil(low))
-    maximum = SAFE_INTEGER if high is None else min(SAFE_INTEGER, math.floor(high))
+    minimum = -MAX_SAFE_INTEGER if low is None else max(-MAX_SAFE_INTEGER, math.ceil(low))
+    maximum = MAX_SAFE_INTEGER if high is None else min(MAX_SAFE_INTEGER, math.floor(high))
     return {"type": "integer", "minimum": minimum, "maximum": maximum}
 
 
@@ -83,7 +83,7 @@ def _to_double(limit: Decimal, *, up: bool) -> int | float:
     If `up` is true, the limit is a minimum and is rounded up. Otherwise, it is a maximum and is
     rounded down.
     """
-    if limit == limit.to_integral_value() and limit.copy_abs() <= SAFE_INTEGER:
+    if limit == limit.to_integral_value() and limit.copy_abs() <= MAX_SAFE_INTEGER:
         return int(limit)
     double = float(limit)
     nearest = Decimal(repr(double))

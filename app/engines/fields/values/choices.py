@@ -12,7 +12,7 @@ _FALSE = (
     *("false", "no", "n", "off", "0", "unchecked", "☐"),
     *("nein", "non", "não", "nie", "нет"),
 )
-_WORDS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
+_BOOLEAN_BY_WORD = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 
 
 def build_normalizer(field: Field) -> Normalizer:
@@ -29,7 +29,7 @@ def _normalize_boolean(value: object) -> JsonValue:
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
     if isinstance(value, str):
-        flag = _WORDS.get(clean_text(value).casefold())
+        flag = _BOOLEAN_BY_WORD.get(clean_text(value).casefold())
         if flag is not None:
             return flag
     raise ValueProblem("must be true or false")

@@ -79,8 +79,8 @@ def _parse_text(text: str) -> tuple[Decimal, str]:
     if match is None:
         raise ValueProblem("is not an amount of money")
     before, body, after = match.groups()
-    if (no_cents := _NO_CENTS.match(after)) is not None:
-        body, after = f"{body}{no_cents[1]}00", after[no_cents.end() :]
+    if (no_cents_match := _NO_CENTS.match(after)) is not None:
+        body, after = f"{body}{no_cents_match[1]}00", after[no_cents_match.end() :]
     # In $.50 the point is a decimal point; in Rs.50 it belongs to the currency.
     if _BARE_FRACTION.search(before):
         before, body = before[:-1], before[-1] + body

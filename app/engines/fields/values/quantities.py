@@ -11,7 +11,7 @@ from app.engines.fields.decimals import format_decimal, parse_decimal
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer, get_range
 
-SAFE_INTEGER = 2**53 - 1
+MAX_SAFE_INTEGER = 2**53 - 1
 
 
 def build_normalizer(field: Field) -> Normalizer:
@@ -36,14 +36,14 @@ def check_range(number: Decimal, low: Decimal | None, high: Decimal | None) -> N
 
 
 def _to_number(number: Decimal) -> JsonValue:
-    if number == number.to_integral_value() and number.copy_abs() <= SAFE_INTEGER:
+    if number == number.to_integral_value() and number.copy_abs() <= MAX_SAFE_INTEGER:
         return int(number)
     double = float(number)
     return double if Decimal(repr(double)) == number else format_decimal(number)
 
 
 def _to_integer(number: Decimal) -> JsonValue:
-    if number.copy_abs() > SAFE_INTEGER:
+    if number.copy_abs() > MAX_SAFE_INTEGER:
         raise ValueProblem("does not fit in a 53-bit integer; use a text field for identifiers")
     if number != number.to_integral_value():
         raise ValueProblem("must be a whole number")

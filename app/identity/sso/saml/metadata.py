@@ -51,9 +51,9 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     Raises `InvalidDocument` if the document is not metadata, has expired, does not describe exactly
     one provider, or has no usable entity id, sign-on URL or certificate.
     """
-    role, entity = _find_provider(xml.parse(document, allow_comments=True))
+    provider, entity = _find_provider(xml.parse(document, allow_comments=True))
     try:
-        for element in (entity, role):
+        for element in (entity, provider):
             valid_until = read_time(element, "validUntil")
             if valid_until is not None and valid_until <= now:
                 raise InvalidDocument("The metadata has expired.")
@@ -63,7 +63,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     if not entity_id or len(entity_id) > _MAX_ENTITY_ID_LENGTH or not entity_id.isascii():
         raise InvalidDocument("The metadata has no usable entityID.")
     return ProviderMetadata(
-        entity_id, _read_sso_url(role, allow_http=allow_http), _read_certificates(role)
+        entity_id, _read_sso_url(provider, allow_http=allow_http), _read_certificates(provider)
     )
 
 
@@ -73,10 +73,10 @@ def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element
     if root.tag not in names:
         raise InvalidDocument("The document is not SAML metadata.")
     providers = [
-        (role, entity)
+        (provider, entity)
         for entity in root.iter(names[0])
-        for role in find_children(entity, METADATA, "IDPSSODescriptor")
-        if PROTOCOL in role.get("protocolSupportEnumeration", "").split()
+        for provider in find_children(entity, METADATA, "IDPSSODescriptor")
+        if PROTOCOL in provider.get("protocolSupportEnumeration", "").split()
     ]
     if len(providers) != 1:
         raise InvalidDocument(
@@ -85,8 +85,8 @@ def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element
     return providers[0]
 
 
-def _read_sso_url(role: etree._Element, *, allow_http: bool) -> str:
-    for service in find_children(role, METADATA, "SingleSignOnService"):
+def _read_sso_url(provider: etree._Element, *, allow_http: bool) -> str:
+    for service in find_children(provider, METADATA, "SingleSignOnService"):
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
             if not _is_valid_url(url, allow_http=allow_http):
@@ -113,10 +113,10 @@ def _is_valid_url(url: str, *, allow_http: bool) -> bool:
     )
 
 
-def _read_certificates(role: etree._Element) -> tuple[str, ...]:
+def _read_certificates(provider: etree._Element) -> tuple[str, ...]:
     encoded_certificates = [
         "".join((element.text or "").split())
-        for descriptor in find_children(role, METADATA, "KeyDescriptor")
+        for descriptor in find_children(provider, METADATA, "KeyDescriptor")
         if descriptor.get("use", "signing") == "signing"
         for element in descriptor.iter(build_tag(DS, "X509Certificate"))
     ]
@@ -162,7 +162,7 @@ def build(*, entity_id: str, acs_url: str) -> bytes:
     root = etree.Element(
         build_tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
     )
-    role = etree.SubElement(
+    service_provider = etree.SubElement(
         root,
         build_tag(METADATA, "SPSSODescriptor"),
         {
@@ -172,9 +172,9 @@ def build(*, entity_id: str, acs_url: str) -> bytes:
         },
     )
     for name in NAME_ID_FORMATS:
-        etree.SubElement(role, build_tag(METADATA, "NameIDFormat")).text = name
+        etree.SubElement(service_provider, build_tag(METADATA, "NameIDFormat")).text = name
     etree.SubElement(
-        role,
+        service_provider,
         build_tag(METADATA, "AssertionConsumerService"),
         {"Binding": POST, "Location": acs_url, "index": "0", "isDefault": "true"},
     )

@@ -15,8 +15,8 @@ from signxml.verifier import SignatureConfiguration, XMLVerifier
 from app.identity.sso.saml.names import SIGNATURE
 from app.identity.sso.saml.xml import ResponseRefused, copy_as_root, find_children, get_only_child
 
-_EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
-_ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
+_EXCLUSIVE_C14N = "http://www.w3.org/2001/10/xml-exc-c14n#"
+_ENVELOPED_SIGNATURE = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 
 SIGNATURE_METHODS = frozenset(
     {
@@ -94,19 +94,19 @@ def _check_form(signature: etree._Element, element_id: str | None) -> None:
     signed_info = get_only_child(signature, SIGNATURE, "SignedInfo")
     if find_children(signature, SIGNATURE, "Object"):
         raise ResponseRefused("the signature contains an object")
-    if _get_algorithm(signed_info, "CanonicalizationMethod") != _EXCLUSIVE:
+    if _get_algorithm(signed_info, "CanonicalizationMethod") != _EXCLUSIVE_C14N:
         raise ResponseRefused("the canonicalization is not exclusive")
     if _get_algorithm(signed_info, "SignatureMethod") not in _METHOD_NAMES:
         raise ResponseRefused("the signature algorithm is not accepted")
     reference = get_only_child(signed_info, SIGNATURE, "Reference")
     if not element_id or reference.get("URI") != f"#{element_id}":
-        raise ResponseRefused("the signature does not refer to its own element")
+        raise ResponseRefused("the signature does not refer to the element that contains it")
     if _get_algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
         raise ResponseRefused("the digest algorithm is not accepted")
     transforms = [
         step.get("Algorithm") for step in get_only_child(reference, SIGNATURE, "Transforms")
     ]
-    if transforms != [_ENVELOPED, _EXCLUSIVE]:
+    if transforms != [_ENVELOPED_SIGNATURE, _EXCLUSIVE_C14N]:
         raise ResponseRefused(
             "the transforms must be enveloped signature and exclusive canonicalization"
         )

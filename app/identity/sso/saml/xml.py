@@ -19,8 +19,8 @@ MAX_NAMESPACES = 100
 The time that canonicalization takes grows with the square of this number.
 """
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)")
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class InvalidDocument(Exception):  # noqa: N818 - names what the document is
@@ -141,7 +141,7 @@ def read_text(element: etree._Element, limit: int = 1024) -> str | None:
     `limit` characters.
     """
     text = (element.text or "").strip()
-    if len(element) or len(text) > limit or _CONTROL.search(text):
+    if len(element) or len(text) > limit or _CONTROL_CHARACTER.search(text):
         return None
     return text
 
@@ -154,7 +154,7 @@ def read_time(element: etree._Element, attribute: str) -> datetime | None:
     value = element.get(attribute)
     if value is None:
         return None
-    if not _TIME.fullmatch(value):
+    if not _TIMESTAMP.fullmatch(value):
         raise ValueError(f"{attribute} is not a time with a time zone")
     try:
         return datetime.fromisoformat(value).astimezone(UTC)

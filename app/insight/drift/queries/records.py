@@ -47,21 +47,21 @@ class DetectionPeriods(NamedTuple):
 def list_reports(
     page: PageRequest,
     *,
-    labelers: Collection[UUID] | None,
+    labeler_ids: Collection[UUID] | None,
     report_ids: Collection[UUID] | None = None,
     **filters: Unpack[ReportFilters],
 ) -> Page:
     """Return a page of drift reports.
 
-    Reports about labelers who are not in `labelers` are left out. If `labelers` is None, reports
-    about all labelers are returned. If `report_ids` is not None, only these reports are returned.
+    Reports about labelers who are not in `labeler_ids` are left out. If `labeler_ids` is None,
+    no report is left out. If `report_ids` is not None, only these reports are returned.
     """
     after, before = filters.pop("created_after", None), filters.pop("created_before", None)
     where: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
     conditions = [getattr(DriftReport, name) == value for name, value in where.items()]
-    if labelers is not None:
-        where["labeler_id"] = [NO_LABELER, *labelers]
-        is_visible = or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id.in_(labelers))
+    if labeler_ids is not None:
+        where["labeler_id"] = [NO_LABELER, *labeler_ids]
+        is_visible = or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id.in_(labeler_ids))
         conditions.append(is_visible)
     if report_ids is not None:
         where["id"] = report_ids
@@ -72,7 +72,7 @@ def list_reports(
             *conditions, *build_period_conditions(DriftReport.created_at, after, before)
         ),
         page,
-        sorts=SORTS,
+        sort_columns=SORTS,
         unique=DriftReport.id,
         total=_build_total(where, rows, after, before),
     )
@@ -160,7 +160,7 @@ def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetim
     return db.session().scalar(statement)
 
 
-def find_unfinished_detection(schema_id: UUID) -> UUID | None:
+def find_unfinished_detection_id(schema_id: UUID) -> UUID | None:
     """Return the id of the schema's unfinished detection, or None if it has none."""
     statement = select(DriftDetection.id).where(
         DriftDetection.schema_id == schema_id, DriftDetection.finished_at.is_(None)
@@ -255,7 +255,7 @@ _SCHEMAS_WITH_WORK = tenancy.build_text(
 )
 
 
-def list_schemas_with_work(since: datetime, *, after: UUID, batch: int) -> Collection[UUID]:
+def list_schema_ids_with_work(since: datetime, *, after: UUID, batch: int) -> Collection[UUID]:
     """Return the ids of schemas with work: schemas with tag sets accepted at or after `since`.
 
     At most `batch` ids above `after` are returned, in ascending order.
@@ -264,9 +264,9 @@ def list_schemas_with_work(since: datetime, *, after: UUID, batch: int) -> Colle
     return list(db.session().scalars(_SCHEMAS_WITH_WORK.columns(id=Uuid()), values))
 
 
-_ORGANIZATIONS = text("SELECT id FROM organizations WHERE status = 'active' ORDER BY id")
+_ACTIVE_ORGANIZATIONS = text("SELECT id FROM organizations WHERE status = 'active' ORDER BY id")
 
 
-def list_organizations() -> list[UUID]:
+def list_organization_ids() -> list[UUID]:
     """Return the ids of all active organizations. Requires access across organizations."""
-    return list(db.session().scalars(_ORGANIZATIONS.columns(id=Uuid())))
+    return list(db.session().scalars(_ACTIVE_ORGANIZATIONS.columns(id=Uuid())))

@@ -64,12 +64,12 @@ class _FieldValues:
     Each value has an owner number, which identifies an `_Owner` in `PeriodData`. For each owner
     number, `tag_set_counts` has the number of tag sets that could have a value for the field, and
     `filled_counts` has the number of tag sets that have a value. Values of categorical types are
-    counted in `counts`. Other values are in `numbers`, and `owners` has their owner numbers.
+    counted in `counts`. Other values are in `numbers`, and `owner_numbers` has their owner numbers.
     """
 
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
     numbers: "array[float]" = field(default_factory=lambda: array("d"))
-    owners: "array[int]" = field(default_factory=lambda: array("l"))
+    owner_numbers: "array[int]" = field(default_factory=lambda: array("l"))
     filled_counts: Counter[int] = field(default_factory=Counter)
     tag_set_counts: Counter[int] = field(default_factory=Counter)
 
@@ -204,24 +204,24 @@ class PeriodData:
             return self._build_decision_rate(("correction",), ("accept",), selection)
         assert field_key is not None
         data = self._values[field_key]
-        owners = {number for owner, number in self._owners.items() if owner.is_selected(selection)}
+        owner_numbers = {n for owner, n in self._owners.items() if owner.is_selected(selection)}
         if metric == DriftMetric.EMPTY_RATE:
             tag_set_count, filled_count = (
-                sum(n for owner, n in counts.items() if owner in owners)
+                sum(n for number, n in counts.items() if number in owner_numbers)
                 for counts in (data.tag_set_counts, data.filled_counts)
             )
             return RateSample(tag_set_count - filled_count, tag_set_count)
         if metric == DriftMetric.VALUES and self._fields.types[field_key] in CATEGORICAL_TYPES:
             counts_by_value: Counter[str] = Counter()
-            for (owner, value), n in data.counts.items():
-                if owner in owners:
+            for (number, value), n in data.counts.items():
+                if number in owner_numbers:
                     counts_by_value[value] += n
             return CategorySample(counts_by_value)
-        pairs = zip(data.numbers, data.owners, strict=True)
-        return NumberSample([value for value, owner in pairs if owner in owners])
+        pairs = zip(data.numbers, data.owner_numbers, strict=True)
+        return NumberSample([value for value, number in pairs if number in owner_numbers])
 
     def _build_decision_rate(
-        self, hits: tuple[str, ...], misses: tuple[str, ...], selection: LabelerSelection
+        self, hit_types: tuple[str, ...], miss_types: tuple[str, ...], selection: LabelerSelection
     ) -> RateSample:
         def count_decisions(decision_types: tuple[str, ...]) -> int:
             return sum(
@@ -230,8 +230,8 @@ class PeriodData:
                 if kind in decision_types and selection.includes_labeler(labeler_id)
             )
 
-        hit_count = count_decisions(hits)
-        return RateSample(hit_count, hit_count + count_decisions(misses))
+        hit_count = count_decisions(hit_types)
+        return RateSample(hit_count, hit_count + count_decisions(miss_types))
 
 
 def list_metrics(field_type: str) -> tuple[DriftMetric, ...]:
@@ -259,7 +259,7 @@ def _add_value(
         number = parse_number(field_type, text, decided_at)
     if number is not None:
         data.numbers.append(number)
-        data.owners.append(owner_number)
+        data.owner_numbers.append(owner_number)
 
 
 def parse_number(field_type: str, text: str, decided_at: datetime) -> float | None:

@@ -24,7 +24,7 @@ from app.kit import db
 from app.kit.jobs import Job, LostLease
 
 MAX_REFERENCES = 10
-"""The maximum number of reference periods. If there are more, the earliest are shortened."""
+"""The maximum number of reference periods (see `find_reference_starts`) with different starts."""
 
 
 def detect(job: Job, detection_id: UUID) -> None:
@@ -83,7 +83,7 @@ def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -
 
 
 def _limit_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
-    """Limit the number of different starts to MAX_REFERENCES, by moving the earliest ones later."""
+    """Move the earliest of the reference starts later, so that at most MAX_REFERENCES differ."""
     kept_starts = sorted(set(starts.values()))[-MAX_REFERENCES:]
     return {key: max(start, kept_starts[0]) for key, start in starts.items()}
 
@@ -146,6 +146,6 @@ def reopen(detection_id: UUID) -> None:
     detection = records.find(DriftDetection, detection_id, lock=True)
     if detection is None or detection.status != DetectionStatus.FAILED:
         return
-    if records.find_unfinished_detection(detection.schema_id) is None:
+    if records.find_unfinished_detection_id(detection.schema_id) is None:
         detection.status = DetectionStatus.QUEUED.value
         detection.error = detection.finished_at = None

@@ -28,8 +28,8 @@ def list_reports(
         ApiError: 409 `conflict` with `details.status` if the detection is not completed.
     """
     report_ids = None if detection_id is None else _list_report_ids(detection_id)
-    labelers = get_visibility(caller).labelers
-    return records.list_reports(page, labelers=labelers, report_ids=report_ids, **filters)
+    labeler_ids = get_visibility(caller).labeler_ids
+    return records.list_reports(page, labeler_ids=labeler_ids, report_ids=report_ids, **filters)
 
 
 def _list_report_ids(detection_id: UUID) -> list[UUID]:

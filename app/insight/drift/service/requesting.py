@@ -47,7 +47,7 @@ def request_detection(
     if detection_id is None:
         raise errors.conflict(
             "Drift detection of this schema is queued or running. Wait until it ends.",
-            detection_id=records.find_unfinished_detection(schema_id),
+            detection_id=records.find_unfinished_detection_id(schema_id),
         )
     if fix_baseline is True:
         records.save_baseline(
@@ -104,7 +104,7 @@ def request_daily_detections(checkpoint: Checkpoint) -> None:
     current_period = periods.find_last_days(zone)
     last_schema_id = UUID(int=0)
     while True:
-        schema_ids = records.list_schemas_with_work(
+        schema_ids = records.list_schema_ids_with_work(
             current_period.start, after=last_schema_id, batch=_BATCH
         )
         for schema_id in schema_ids:

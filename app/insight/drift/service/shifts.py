@@ -76,7 +76,7 @@ class DetectionData:
     reference_periods: Mapping[datetime, PeriodData]
 
     def list_period_data(self, pair: ShiftPeriods) -> list[PeriodData]:
-        """Return the data of the one or two periods from which the samples of a pair were taken."""
+        """Return the data of the one or two periods from which the samples of `pair` were taken."""
         shift, start = pair.shift, pair.baseline.start
         if shift.key in self.acknowledged_shifts:
             return [self.reference_periods[start], self.current]
@@ -114,12 +114,12 @@ def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
             yield Shift(DriftSubject.LABELING, metric, key)
         for metric in _MODEL_METRICS:
             yield Shift(DriftSubject.MODEL, metric, key)
-    labelers = [
+    labeler_ids = [
         labeler_id
         for labeler_id, n in current.tag_set_counts.most_common()
         if labeler_id is not None and n >= THRESHOLDS.min_size
     ]
-    for labeler_id in labelers[:MAX_LABELERS]:
+    for labeler_id in labeler_ids[:MAX_LABELERS]:
         for metric in _REVIEW_METRICS:
             yield Shift(DriftSubject.LABELING, metric, None, labeler_id)
         for key, field_type in fields.types.items():

@@ -107,7 +107,7 @@ def _filter_eligible(
 
 
 def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the accepted revision of each tag set that already has automatic feedback, by id."""
+    """Return the accepted revision number of each tag set with automatic feedback, by its id."""
     statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
         build_id_condition(PredictionFeedback.tag_set_id, tag_set_ids),
         PredictionFeedback.position == 0,

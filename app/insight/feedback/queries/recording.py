@@ -39,12 +39,12 @@ def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> None:
     )
 
 
-def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
-    """Delete the reported feedback on each pair of artifact id and model in `documents`."""
-    if documents:
+def delete_reported_feedback(pairs: Sequence[tuple[UUID, str]]) -> None:
+    """Delete the reported feedback on each pair of artifact id and model in `pairs`."""
+    if pairs:
         db.execute_bulk(
             delete(PredictionFeedback).where(
-                tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
+                tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(pairs),
                 PredictionFeedback.position.is_(None),
             )
         )
@@ -139,13 +139,13 @@ def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
 
 
 def list_pairs_with_automatic_feedback(
-    documents: Sequence[tuple[UUID, str]],
+    pairs: Sequence[tuple[UUID, str]],
 ) -> set[tuple[UUID, str]]:
-    """Return the pairs of artifact id and model in `documents` that have automatic feedback."""
+    """Return the pairs of artifact id and model in `pairs` that have automatic feedback."""
     statement = (
         select(PredictionFeedback.artifact_id, PredictionFeedback.model)
         .where(
-            tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
+            tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(pairs),
             PredictionFeedback.position.is_not(None),
         )
         .distinct()
@@ -157,7 +157,7 @@ ReportKey = tuple[UUID, str, str, int | None, str | None]
 """The artifact id, model, field, row and value key, which identify a report."""
 
 
-def list_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
+def list_reported_feedback(pairs: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
     """Return the ids of the reported feedback on pairs of artifact id and model, by report key."""
     statement = select(
         PredictionFeedback.artifact_id,
@@ -167,7 +167,7 @@ def list_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> dict[Report
         PredictionFeedback.value_key,
         PredictionFeedback.id,
     ).where(
-        tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
+        tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(pairs),
         PredictionFeedback.position.is_(None),
     )
     rows = db.session().execute(statement)

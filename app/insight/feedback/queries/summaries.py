@@ -41,7 +41,7 @@ class SummaryCriteria:
     end: date | None = None
 
     def build_where(self) -> dict[str, Any]:
-        """Return the facet values that counted rows must have."""
+        """Return the facet values that counted rows must have, by facet name."""
         names = ("schema_id", "model", "field", "labeler_id")
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
@@ -87,7 +87,7 @@ def sum_outcomes(
 
 
 def _build_sum(cells: Subquery, columns: Sequence[ColumnElement[Any]]) -> Select[Any]:
-    """Build the statement that sums the outcomes of cells, grouped by `columns`."""
+    """Build the statement that sums the outcomes of counter cells, grouped by `columns`."""
     sum_columns: list[Any] = [
         cast(
             func.coalesce(func.sum(cells.c.n).filter(cells.c.outcome == outcome), 0), BigInteger

@@ -49,8 +49,8 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
 
 
 def _insert_chunk(tag_sets: Sequence[EligibleTagSet]) -> None:
-    documents = [(tag_set.artifact_id, _get_model(tag_set)) for tag_set in tag_sets]
-    recording.delete_reported_feedback(documents)
+    artifact_models = [(tag_set.artifact_id, _get_model(tag_set)) for tag_set in tag_sets]
+    recording.delete_reported_feedback(artifact_models)
     for tag_set in tag_sets:
         recording.insert_feedback(list(_build_rows(tag_set)))
 

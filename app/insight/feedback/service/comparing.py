@@ -17,8 +17,8 @@ from app.schemas.artifact_schemas.service import drafts as schemas
 
 MAX_COMPARISONS = 10
 """The maximum number of comparisons on a page. Each takes up to a tenth of a second."""
-_ORDER = {"last_day": str, "key": str}
-_get_sort_key = attrgetter(*_ORDER)
+_SORT_KEY_TYPES = {"last_day": str, "key": str}
+_get_sort_key = attrgetter(*_SORT_KEY_TYPES)
 
 
 class _ListedModel(NamedTuple):
@@ -58,7 +58,7 @@ def list_models(
         remaining_models.sort(key=_get_sort_key, reverse=edge.descending)
         return remaining_models[: edge.limit], len(listed_models)
 
-    result = paginate_rows(page, _ORDER, fetch)
+    result = paginate_rows(page, _SORT_KEY_TYPES, fetch)
     return replace(result, items=_build_items(list(result.items)))
 
 

@@ -9,7 +9,7 @@ from app.engines.agreement.tag_keys import Shape, Shapes, build_value_key
 from app.engines.fields import Tag
 from app.insight.feedback.models import FeedbackOutcome
 
-_TEXT = Shape("text", multiple=False)
+_TEXT_SHAPE = Shape("text", multiple=False)
 
 
 class ComparedValue(NamedTuple):
@@ -36,7 +36,7 @@ def compare_tags(
     old_tags, new_tags = align_rows([predicted_tags, correct_tags], shapes).tag_sets
     for change in diff(old_tags, new_tags, shapes, include_same=True):
         old, new = change["from"], change["to"]
-        outcome = classify(old, new, shapes.get(change["field"], _TEXT))
+        outcome = classify(old, new, shapes.get(change["field"], _TEXT_SHAPE))
         confidence = None if old is None else old["confidence"]
         yield ComparedValue(change["field"], change["row"], outcome, confidence)
 

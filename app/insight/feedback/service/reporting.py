@@ -79,17 +79,17 @@ def create_many(
 
 
 def _load_records(reports: Sequence[dict[str, Any]], caller: Caller) -> _ReferencedRecords:
-    documents = sorted({(report["artifact_id"], report["model"]) for report in reports})
+    artifact_models = sorted({(report["artifact_id"], report["model"]) for report in reports})
     tag_set_ids = {report["tag_set_id"] for report in reports if report.get("tag_set_id")}
     tag_sets_by_id = recording.list_tag_sets(sorted(tag_set_ids))
     if not caller.has_role(Role.reviewer):
         visible_ids = tag_sets.find_visible_ids(list(tag_sets_by_id), caller=caller)
         tag_sets_by_id = {tag_set_id: tag_sets_by_id[tag_set_id] for tag_set_id in visible_ids}
     return _ReferencedRecords(
-        recording.lock_documents([artifact_id for artifact_id, _ in documents]),
+        recording.lock_documents([artifact_id for artifact_id, _ in artifact_models]),
         tag_sets_by_id,
-        recording.list_pairs_with_automatic_feedback(documents),
-        recording.list_reported_feedback(documents),
+        recording.list_pairs_with_automatic_feedback(artifact_models),
+        recording.list_reported_feedback(artifact_models),
     )
 
 
@@ -219,7 +219,7 @@ def _build_report_key(row: dict[str, Any]) -> ReportKey:
 
 
 def _check_not_reported(row: dict[str, Any], records: _ReferencedRecords) -> None:
-    """Raise 409 for a reported prediction, and for a document and model with automatic feedback."""
+    """Raise 409 if the report is a duplicate, or its document and model have automatic feedback."""
     if (row["artifact_id"], row["model"]) in records.automatic_pairs:
         raise errors.conflict(
             "Feedback on this model and artifact was already recorded from an accepted tag set.",

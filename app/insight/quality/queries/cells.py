@@ -1,6 +1,6 @@
-"""SQL queries that update the contributions of documents, and the cells that sum them.
+"""SQL queries that update `QualityDocument` (contributions), and `QualityCell` (their sums).
 
-Every transaction locks in the same order: the state, then documents by id, then cells by key.
+Transactions lock in this order: `QualityState`, `QualityDocument` by id, `QualityCell` by key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,14 +18,14 @@ from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityDocument,
 from app.kit import db, tenancy
 from app.kit.id_conditions import build_id_condition
 
-_KEY = "subject, schema_id, name, field_type, day"
-_NAMES = ", ".join(COUNTERS)
+_CELL_KEY = "subject, schema_id, name, field_type, day"
+_COUNTER_COLUMNS = ", ".join(COUNTERS)
 SUM_COLUMNS = ", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)
 
 
-def _match_keys(left: str, right: str, key: str) -> str:
-    """Build the SQL condition that the rows `left` and `right` have equal key columns."""
-    return " AND ".join(f"{left}.{name} = {right}.{name}" for name in key.split(", "))
+def _match_keys(left: str, right: str, columns: str) -> str:
+    """Build the SQL condition that the rows `left` and `right` are equal in `columns`."""
+    return " AND ".join(f"{left}.{name} = {right}.{name}" for name in columns.split(", "))
 
 
 def build_repair(table: str, key: str, counted: str, condition: str) -> TextClause:
@@ -43,8 +43,8 @@ def build_repair(table: str, key: str, counted: str, condition: str) -> TextClau
               AND NOT EXISTS (SELECT FROM counted WHERE {_match_keys("counted", "stored", key)})
             RETURNING 1
         ), corrected AS (
-            INSERT INTO {table} AS stored (organization_id, {key}, {_NAMES})
-            SELECT :organization_id, {key}, {_NAMES} FROM counted ORDER BY {key}
+            INSERT INTO {table} AS stored (organization_id, {key}, {_COUNTER_COLUMNS})
+            SELECT :organization_id, {key}, {_COUNTER_COLUMNS} FROM counted ORDER BY {key}
             ON CONFLICT (organization_id, {key}) DO UPDATE
             SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
             WHERE ({", ".join(f"stored.{name}" for name in COUNTERS)})
@@ -78,21 +78,21 @@ _STORE_DOCUMENTS = tenancy.build_text(
       AND quality_documents.artifact_id = stored.artifact_id
     """
 )
-_COLUMNS = ", ".join(
+_CAST_COUNTERS = ", ".join(
     f"CAST(value ->> {4 + number} AS bigint) AS {name}"
     for number, name in enumerate(COUNTERS, start=1)
 )
 _CONTRIBUTION_ROWS = f"""
     SELECT value ->> 0 AS subject, CAST(value ->> 1 AS uuid) AS schema_id, value ->> 2 AS name,
-           value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_COLUMNS}
+           value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_CAST_COUNTERS}
 """
 _ADD = tenancy.build_text(
     f"""
-    INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})
+    INSERT INTO quality_cells AS cell (organization_id, {_CELL_KEY}, {_COUNTER_COLUMNS})
     SELECT :organization_id, delta.* FROM (
-        {_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb)) ORDER BY {_KEY}
+        {_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb)) ORDER BY {_CELL_KEY}
     ) AS delta
-    ON CONFLICT (organization_id, {_KEY}) DO UPDATE
+    ON CONFLICT (organization_id, {_CELL_KEY}) DO UPDATE
     SET {", ".join(f"{name} = cell.{name} + excluded.{name}" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
@@ -100,7 +100,7 @@ _DELETE_EMPTY = tenancy.build_text(
     f"""
     DELETE FROM quality_cells cell
     USING ({_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
-    WHERE cell.organization_id = :organization_id AND {_match_keys("cell", "delta", _KEY)}
+    WHERE cell.organization_id = :organization_id AND {_match_keys("cell", "delta", _CELL_KEY)}
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
@@ -120,21 +120,21 @@ _LIST_SCHEMAS = tenancy.build_text(
 # While the state is locked, no other transaction changes documents or cells of the organization.
 _REPAIR = build_repair(
     "quality_cells",
-    _KEY,
+    _CELL_KEY,
     f"""
-    SELECT {_KEY}, {SUM_COLUMNS}
+    SELECT {_CELL_KEY}, {SUM_COLUMNS}
     FROM ({_CONTRIBUTION_ROWS} FROM quality_documents, jsonb_array_elements(contributions)
           WHERE organization_id = :organization_id
             AND (schema_id = :schema_id OR schema_id IS NULL)
             AND value ->> 1 = CAST(:schema_id AS text)) AS unpacked
-    GROUP BY {_KEY}
+    GROUP BY {_CELL_KEY}
     """,  # noqa: S608 - consists of constants
     "organization_id = :organization_id AND schema_id = :schema_id",
 )
 
 
 class RecountState(NamedTuple):
-    """The progress of counting an organization's aggregates; see `QualityState`."""
+    """The progress of a recount of an organization's aggregates; see `QualityState`."""
 
     time_zone: str
     rules: int
@@ -145,7 +145,7 @@ class RecountState(NamedTuple):
 
 
 def lock_state_shared(time_zone: str) -> str:
-    """Lock the state of the current organization in share mode, and return its time zone.
+    """Lock the `QualityState` of the current organization in share mode; return its time zone.
 
     Creates the state with `time_zone` if it does not exist. Transactions that count documents use
     this lock. A recount or a repair uses `lock_state`, so that neither runs at the same time as
@@ -160,7 +160,7 @@ def lock_state_shared(time_zone: str) -> str:
 
 
 def lock_state(time_zone: str) -> RecountState:
-    """Lock the state of the current organization until the transaction ends, and return it.
+    """Lock the `QualityState` of the current organization until the transaction ends; return it.
 
     Creates the state with `time_zone` if it does not exist.
     """
@@ -176,13 +176,13 @@ def _create_state(time_zone: str) -> None:
 
 
 def set_state(state: RecountState) -> None:
-    """Set the stored state of the current organization. The caller must have locked it."""
+    """Set the `QualityState` of the current organization. The caller must have locked it."""
     is_current = QualityState.organization_id == tenancy.current_organization_id()
     db.execute_bulk(update(QualityState).where(is_current).values(**state._asdict()))
 
 
 def lock_contributions(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
-    """Lock documents in the order of their ids, and return their stored contributions by id.
+    """Lock `QualityDocument` rows in the order of their ids; return their contributions by id.
 
     Creates a row without contributions for each document that has no row.
     """
@@ -211,7 +211,7 @@ def store_contributions(contributions: Mapping[UUID, list[Any]]) -> None:
 
 
 def add_deltas(deltas: Sequence[list[Any]]) -> None:
-    """Add deltas to the cells, and delete cells whose counters are all 0.
+    """Add deltas to the counters of `QualityCell` rows, and delete rows whose counters are all 0.
 
     Each delta has the format of a contribution (see `QualityDocument`).
     """
@@ -222,7 +222,7 @@ def add_deltas(deltas: Sequence[list[Any]]) -> None:
     db.session().execute(_DELETE_EMPTY, values)
 
 
-def list_schemas(after: UUID) -> list[UUID]:
+def list_schema_ids(after: UUID) -> list[UUID]:
     """Return the schema ids above `after` that have cells or contributions, in ascending order.
 
     Turns off the statement timeout until the transaction ends.
@@ -233,16 +233,16 @@ def list_schemas(after: UUID) -> list[UUID]:
 
 
 def repair(schema_id: UUID) -> int:
-    """Repair the cells of a schema from the contributions.
+    """Repair the `QualityCell` rows of a schema: make them the sums of the stored contributions.
 
-    Returns how many cells were wrong or missing. The caller must have locked the state. Turns off
-    the statement timeout until the transaction ends.
+    Returns how many rows were wrong or missing. The caller must have locked the `QualityState`.
+    Turns off the statement timeout until the transaction ends.
     """
     db.disable_statement_timeout()
     return int(db.session().execute(_REPAIR, {"schema_id": schema_id}).scalar_one())
 
 
-def list_outdated_organizations() -> list[UUID]:
+def list_outdated_organization_ids() -> list[UUID]:
     """Return the ids of organizations whose aggregates must be recounted.
 
     An organization is included if it never completed a recount, if its last recount is running or

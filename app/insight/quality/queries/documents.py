@@ -103,7 +103,7 @@ class DocumentHistory(NamedTuple):
     has_tags: bool
 
 
-def list_next_artifacts(after: UUID, batch: int) -> list[UUID]:
+def list_next_artifact_ids(after: UUID, batch: int) -> list[UUID]:
     """Return the ids of the next artifacts that have tag sets or contributions.
 
     At most `batch` ids above `after` are returned, in ascending order.
@@ -117,7 +117,7 @@ def count_labeled_artifacts() -> int:
 
 
 class _ArtifactRow(NamedTuple):
-    """The columns of an artifact that its history contains."""
+    """The columns of an artifact that `DocumentHistory` contains."""
 
     id: UUID
     schema_id: UUID | None

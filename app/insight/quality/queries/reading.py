@@ -49,14 +49,14 @@ class SumRow(Protocol):
 
 
 class SchemaRow(SumRow, Protocol):
-    """The sums of a schema."""
+    """The counter sums of a schema."""
 
     schema_id: UUID
     name: str
 
 
 class FieldRow(SumRow, Protocol):
-    """The sums of a field for its current type or for one of its earlier types."""
+    """The counter sums of a field for its current type or for one of its earlier types."""
 
     schema_id: UUID
     field: str
@@ -64,7 +64,7 @@ class FieldRow(SumRow, Protocol):
 
 
 class PersonRow(SumRow, Protocol):
-    """The sums of one labeler or reviewer.
+    """The counter sums of one labeler or reviewer.
 
     `peers_accepted` and `peers_decided` are the total numbers of acceptances and decisions that are
     counted for all other people who match the filter.
@@ -151,12 +151,12 @@ _PEOPLE = {
 
 
 def sum_by_schema(cell_filter: CellFilter) -> Sequence[SchemaRow]:
-    """Sum the cells of each schema; return at most `MAX_ROWS` + 1 rows, sorted by schema name."""
+    """Sum the counters of each schema; return at most MAX_ROWS + 1 rows, sorted by schema name."""
     return _BY_SCHEMA.read(cell_filter)
 
 
 def sum_by_field(cell_filter: CellFilter) -> Sequence[FieldRow]:
-    """Sum the cells of each schema, field and field type, and return at most `MAX_ROWS` + 1 rows.
+    """Sum the counters of each schema, field and field type; return at most `MAX_ROWS` + 1 rows.
 
     The rows are sorted by schema, field and field type. They have only the counters of corrections
     and agreement.
@@ -165,11 +165,7 @@ def sum_by_field(cell_filter: CellFilter) -> Sequence[FieldRow]:
 
 
 def list_people(request: PageRequest, cell_filter: CellFilter) -> Page:
-    """Return a page of labelers or reviewers with their sums, ordered by user id.
-
-    `peers_accepted` and `peers_decided` count the acceptances and decisions of all other people who
-    match the filter.
-    """
+    """Return a page of labelers or reviewers, each as a `PersonRow`, ordered by user id."""
 
     def fetch(edge: PageStart) -> tuple[list[PersonRow], int | None]:
         edge_id = next(map(str, edge.values.values()), None)

@@ -1,4 +1,4 @@
-"""Filters for cells, and prepared statements that read cells or their sums.
+"""Filters for `QualityCell` rows (cells), and prepared statements that read cells or their sums.
 
 Metrics are read often and must be fast. Without prepared statements (`app.kit.prepared`),
 SQLAlchemy would take longer to build a statement than PostgreSQL takes to run it.
@@ -43,11 +43,11 @@ from app.kit.prepared import Prepared
 
 @dataclass(frozen=True, slots=True)
 class CellFilter:
-    """A filter for cells: a type of subject, a period, and the conditions that are not None.
+    """A filter for quality cells: a type of subject, a period, and conditions that are not None.
 
-    `end` is exclusive. `labelers` limits the result to these labelers or reviewers. `teams` limits
-    grouping by team to these teams. `field_types` maps the name of a field to the only type that is
-    read for it; fields that are not in `field_types` are read with any type.
+    `end` is exclusive. `user_ids` limits the result to these labelers or reviewers. A grouping by
+    team is limited to `group_team_ids`. `field_types` maps the name of a field to the only type
+    that is read for it; fields that are not in `field_types` are read with any type.
     """
 
     subject: CellSubject
@@ -56,8 +56,8 @@ class CellFilter:
     schema_id: UUID | None = None
     field: str | None = None
     team_id: UUID | None = None
-    labelers: Sequence[UUID] | None = None
-    teams: Sequence[UUID] | None = None
+    user_ids: Sequence[UUID] | None = None
+    group_team_ids: Sequence[UUID] | None = None
     field_types: Mapping[str, str] | None = None
 
     def has_sums(self) -> bool:
@@ -74,16 +74,16 @@ _CONDITION_TYPES = {
     "schema_id": "uuid",
     "field": "text",
     "field_types": "jsonb",
-    "labelers": "text[]",
+    "user_ids": "text[]",
     "team_id": "uuid",
 }
 """The SQL parameter type of each condition, by the name of its field in `CellFilter`."""
-_CONDITION_KEYS = dict(zip(_CONDITION_TYPES, ("sc", "fi", "ty", "la", "te"), strict=True))
+_CONDITION_KEYS = dict(zip(_CONDITION_TYPES, ("sc", "fi", "ty", "us", "te"), strict=True))
 """The part of a prepared statement's name for each condition. The name must be short and unique."""
 
 
 def _build_conditions(model: type[QualityCell | QualitySum]) -> dict[str, ColumnElement[bool]]:
-    """Return the SQL conditions for cells or sums, by the name of the field in `CellFilter`."""
+    """Return the SQL conditions for rows of `model`, by the name of the field in `CellFilter`."""
     schema_id = bindparam("schema_id", type_=Uuid())
     members = select(cast(TeamMember.user_id, Text)).where(
         TeamMember.organization_id == ORGANIZATION,
@@ -91,7 +91,7 @@ def _build_conditions(model: type[QualityCell | QualitySum]) -> dict[str, Column
     )
     conditions = {
         "schema_id": model.name == cast(schema_id, Text),
-        "labelers": model.name == any_(bindparam("labelers", type_=ARRAY(Text()))),
+        "user_ids": model.name == any_(bindparam("user_ids", type_=ARRAY(Text()))),
         "team_id": model.name.in_(members),
     }
     if model is QualityCell:
@@ -122,7 +122,7 @@ def _select_cells(conditions: Sequence[str]) -> Select[Any]:
 def _select_sums_of_range(
     conditions: Sequence[str], unit: object, first: object, end: object, *, is_schema: bool
 ) -> Select[Any]:
-    """Return a SELECT of sums with the columns of cells; `day` is the first day of the sum."""
+    """Return a SELECT of `QualitySum` rows with `QualityCell` columns; `day` is the first day."""
     counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
     schema_id = cast(QualitySum.name, Uuid) if is_schema else cast(null(), Uuid)
     condition_by_name = _build_conditions(QualitySum)
@@ -147,7 +147,7 @@ _RANGES_TYPES = {"units": "text[]", "firsts": "date[]", "ends": "date[]"}
 
 
 def _select_sums(conditions: Sequence[str], *, is_schema: bool, has_one_range: bool) -> Select[Any]:
-    """Return a SELECT of the sums in one range or in several ranges, with the columns of cells."""
+    """Return a SELECT of `QualitySum` rows in one or several ranges, with `QualityCell` columns."""
     if has_one_range:
         # With single values, PostgreSQL takes about a third less time than with one-element arrays.
         unit, first = bindparam("unit", type_=Text()), bindparam("first", type_=Date())

@@ -1,4 +1,4 @@
-"""SQL queries that repair the quality sums. Triggers on the cells keep the sums current."""
+"""SQL queries that repair `QualitySum` rows, which triggers on `QualityCell` keep current."""
 
 from uuid import UUID
 
@@ -36,7 +36,7 @@ _complete_organization_ids: set[UUID] = set()
 
 
 def are_complete() -> bool:
-    """Return whether the sums of the current organization are complete."""
+    """Return whether the `QualitySum` rows of the current organization are complete."""
     organization_id = tenancy.current_organization_id()
     if organization_id in _complete_organization_ids:
         return True
@@ -47,18 +47,18 @@ def are_complete() -> bool:
 
 
 def repair() -> int:
-    """Repair the sums of the current organization from its cells.
+    """Repair the `QualitySum` rows of the current organization from its `QualityCell` rows.
 
-    Returns how many sums were wrong or missing. The caller must have locked the state. Turns off
-    the statement timeout until the transaction ends.
+    Returns how many sums were wrong or missing. The caller must have locked the `QualityState`.
+    Turns off the statement timeout until the transaction ends.
     """
     # Reading the cells of a large organization takes longer than the timeout of requests.
     db.disable_statement_timeout()
     return int(db.session().execute(_REPAIR).scalar_one())
 
 
-def list_incomplete_organizations() -> list[UUID]:
-    """Return the ids of organizations whose sums are incomplete. Excludes closed organizations."""
+def list_incomplete_organization_ids() -> list[UUID]:
+    """Return the ids of organizations with incomplete `QualitySum` rows, except closed ones."""
     statement = (
         select(QualityState.organization_id)
         .join(Organization, Organization.id == QualityState.organization_id)

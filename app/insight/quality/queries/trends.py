@@ -52,7 +52,7 @@ _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Inte
 
 
 class TrendGroup(NamedTuple):
-    """The sums of one group.
+    """The counter sums of one group in a trend.
 
     `key` is the id of the schema, team or labeler, or the name of the field; it is empty without
     grouping. `name` is the name of the schema, team or labeler. It is None if the record was
@@ -75,7 +75,7 @@ def sum_by_bucket(
     sums: Sequence[str],
     limit: int | None = MAX_SERIES,
 ) -> list[TrendGroup]:
-    """Sum the cells by group and bucket, for the groups with the most cases, most cases first.
+    """Sum counters by group and bucket, for the groups with the most cases, most cases first.
 
     Each bucket is one `unit`, and the period may cut off the first and the last bucket. `cases` and
     `sums` name counters; each result has the sums of both, `cases` first. The number of cases of a
@@ -88,8 +88,8 @@ def sum_by_bucket(
         (first, end), *later_buckets = buckets
         values = [end - timedelta(days=step) if later_buckets else first, step]
     if group_by == _TEAM:
-        teams = cell_filter.teams
-        values.append(None if teams is None else list(map(str, teams)))
+        team_ids = cell_filter.group_team_ids
+        values.append(None if team_ids is None else list(map(str, team_ids)))
     has_fixed_length = step is not None
     query = _build_query(
         group_by, tuple(cases), tuple(sums), limit, has_fixed_length=has_fixed_length
@@ -148,14 +148,14 @@ def _build_query(
 
     types = {"origin": "date", "step": "int"} if has_fixed_length else {"starts": "date[]"}
     if group_by == _TEAM:
-        types["teams"] = "text[]"
+        types["team_ids"] = "text[]"
     unit = "steps" if has_fixed_length else "starts"
     name = f"{group_by or 'all'}_{unit}_{limit or 0}_{'_'.join(names)}"
     return CellQuery(name, build, by_schema=group_by == "schema", **types)
 
 
 def _join_names(groups: Subquery, group_by: str | None) -> Select[Any]:
-    """Return a SELECT of the key, the name and the arrays of each group."""
+    """Return a SELECT of the key, the name and the arrays of bucket sums of each group."""
     key, case_count, *arrays = groups.c
     statement = select(key, cast(null(), Text).label("name"), *arrays)
     if model := _NAME_MODELS.get(group_by):
@@ -183,12 +183,12 @@ def _build_position(cells: Subquery, *, has_fixed_length: bool) -> ColumnElement
 
 def _join_teams(statement: Select[Any], cells: Subquery) -> Select[Any]:
     """Join the teams of labelers; a labeler is counted in each of their teams."""
-    teams = bindparam("teams", type_=ARRAY(Text()))
+    team_ids = bindparam("team_ids", type_=ARRAY(Text()))
     return statement.join(
         TeamMember,
         and_(
             TeamMember.organization_id == ORGANIZATION,
             cast(TeamMember.user_id, Text) == cells.c.name,
-            or_(teams.is_(None), cast(TeamMember.team_id, Text) == any_(teams)),
+            or_(team_ids.is_(None), cast(TeamMember.team_id, Text) == any_(team_ids)),
         ),
     )

@@ -78,17 +78,17 @@ def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budg
 
 
 def _measure_agreement_by_tag_set(
-    sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget, overall: float
+    tag_sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget, overall: float
 ) -> dict[int, float]:
     """Return the mean agreement of each tag set with the other tag sets, by index.
 
     Tag sets whose agreement cannot be measured are left out.
     """
-    if len(sets) == _PAIR_SIZE:
+    if len(tag_sets) == _PAIR_SIZE:
         return {0: overall, 1: overall}
     agreements: dict[int, list[float]] = defaultdict(list)
-    for left, right in combinations(range(len(sets)), 2):
-        result = measure_agreement([sets[left], sets[right]], shapes, budget)
+    for left, right in combinations(range(len(tag_sets)), 2):
+        result = measure_agreement([tag_sets[left], tag_sets[right]], shapes, budget)
         if result is not None and result.overall is not None:
             agreements[left].append(result.overall)
             agreements[right].append(result.overall)

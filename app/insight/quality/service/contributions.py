@@ -19,7 +19,7 @@ _OUTCOME_KINDS = (*_DECISION_COUNTERS, "reopen")
 
 
 def compute_contributions(document: DocumentHistory, zone: ZoneInfo) -> Contributions:
-    """Compute the contributions of a document.
+    """Compute the contributions of a document to the counters of `QualityCell` rows.
 
     Contributions depend only on the rows of the document, so computing them again gives the same
     result.
@@ -87,7 +87,7 @@ def _add_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
 
 
 def _add_reviewed_fields(tally: Tally, tag_set: TagSetHistory) -> None:
-    """Add the fields whose values a reviewer kept or changed when accepting the tag set."""
+    """Count the fields whose values a reviewer kept or changed when accepting the tag set."""
     if tag_set.labeler_id is None:
         return
     for old_revision, new_revision in pairwise(tag_set.revisions):

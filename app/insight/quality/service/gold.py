@@ -1,11 +1,11 @@
-"""Limits on the accuracy on gold documents that callers below the reviewer role may see.
+"""Restrictions of the metric `gold_accuracy` for callers below the reviewer role.
 
 The accuracy of a few tag sets, of one day or of one field would reveal to labelers which documents
-are gold, and which of the labelers' own values are wrong. Therefore, these callers see only the
-accuracy of whole calendar weeks with at least `MIN_CASES` tag sets. If they saw months, they could
-subtract the weeks and get the accuracy of single days. From sums that include weeks with few tag
-sets, they could compute the accuracy of these weeks. For the same reason, a sum over all schemas
-leaves out the weeks of a schema in which the schema has few tag sets.
+are gold, and which of their values are wrong. Therefore, these callers see only the accuracy of
+whole calendar weeks with at least `MIN_CASES` tag sets. If they saw months, they could subtract the
+weeks and get the accuracy of single days. From sums that include weeks with few tag sets, they
+could compute the accuracy of these weeks. For the same reason, a sum over all schemas leaves out
+the weeks of a schema in which the schema has few tag sets.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ MIN_CASES = 10
 
 
 def is_restricted(caller: Caller) -> bool:
-    """Return whether the limits of this module apply to the caller."""
+    """Return whether the caller is below the reviewer role, so that this module's limits apply."""
     return not caller.has_role(Role.reviewer)
 
 

@@ -165,11 +165,7 @@ def get_current_types(
 def split_rows_by_type(
     rows: Sequence[FieldRow], field_types: Mapping[tuple[UUID, str], str]
 ) -> tuple[list[FieldRow], list[dict[str, Any]]]:
-    """Split rows by field type.
-
-    Returns the rows of current types and of removed fields, and a warning for each row of an
-    earlier type.
-    """
+    """Return the rows of current types and removed fields, and a warning per earlier type."""
     fields, warnings = [], []
     for row in rows:
         current_type = field_types.get((row.schema_id, row.field))

@@ -42,10 +42,10 @@ def list_labelers(
     see; 400 for an invalid period.
     """
     visibility = get_visibility(caller)
-    labelers = visibility.labelers
+    labeler_ids = visibility.labeler_ids
     if user_id is not None:
         visibility.check_labeler(user_id)
-        labelers = [user_id]
+        labeler_ids = [user_id]
     if team_id is not None:
         visibility.check_team(team_id)
     period = get_period(caller, first, end)
@@ -57,7 +57,7 @@ def list_labelers(
         period.end,
         schema_id=schema_id,
         team_id=team_id,
-        labelers=labelers,
+        user_ids=labeler_ids,
     )
     result = reading.list_people(page, cell_filter)
     return replace(result, items=[_build_labeler(row) for row in result.items])

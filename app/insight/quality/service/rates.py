@@ -8,7 +8,7 @@ from app.engines.calibration import compute_wilson_interval
 from app.insight.quality.models import FRACTION_SCALE
 
 _SECONDS_PER_HOUR = 3600
-_DECISIONS = ("accepted", "corrected", "rejected")
+_DECISION_COUNTERS = ("accepted", "corrected", "rejected")
 
 
 class Rate(NamedTuple):
@@ -99,7 +99,7 @@ METRICS: Mapping[str, QualityMetric] = {
     "acceptance_rate": QualityMetric(
         "Acceptance rate",
         compute_acceptance_rate,
-        _DECISIONS,
+        _DECISION_COUNTERS,
         applies_to_fields=False,
     ),
     "correction_rate": QualityMetric(
@@ -138,7 +138,7 @@ METRICS: Mapping[str, QualityMetric] = {
 
 def count_decisions(counts: Mapping[str, int]) -> int:
     """Count the review decisions: acceptances with or without corrections, and rejections."""
-    return sum(counts[name] for name in _DECISIONS)
+    return sum(counts[name] for name in _DECISION_COUNTERS)
 
 
 def compute_rates(counts: Mapping[str, int], *names: str) -> dict[str, Rate]:

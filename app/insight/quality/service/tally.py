@@ -25,7 +25,7 @@ class CellKey(NamedTuple):
 
 
 Contributions = dict[CellKey, list[int]]
-"""The counters of each cell, in the order of `COUNTERS`."""
+"""The counters that a document adds to each `QualityCell`, in the order of `COUNTERS`."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Tally:
         subjects: Iterable[SubjectKey],
         **increments: int,
     ) -> None:
-        """Add `increments` to the cells of the subjects on the day of `at`."""
+        """Add `increments`, by counter name, to the cells of the subjects on the day of `at`."""
         day = at.astimezone(self.zone).date()
         for subject, name, field_type in subjects:
             cell = self.counts[CellKey(subject, schema_id, name, field_type, day)]

@@ -128,9 +128,9 @@ def _build_filter(
             "Required for metrics of fields. Send the id of the schema that has the fields.",
             "schema_id",
         )
-    labelers = teams = None
+    labeler_ids = team_ids = None
     if subject is CellSubject.LABELER:
-        labelers, teams = _choose_people(caller, group_by, filters)
+        labeler_ids, team_ids = _choose_people(caller, group_by, filters)
     if schema_id is not None:
         schemas.check_exists(schema_id)
     return CellFilter(
@@ -140,8 +140,8 @@ def _build_filter(
         schema_id=schema_id,
         field=filters.get("field"),
         team_id=filters.get("team_id"),
-        labelers=labelers,
-        teams=teams,
+        user_ids=labeler_ids,
+        group_team_ids=team_ids,
     )
 
 
@@ -173,11 +173,11 @@ def _choose_people(caller: Caller, group_by: str | None, filters: TrendFilters) 
     if "team_id" in filters:
         visibility.check_team(filters["team_id"])
         # The members may also belong to other teams, which the trend must not include.
-        visibility = visibility._replace(teams=[filters["team_id"]])
+        visibility = visibility._replace(team_ids=[filters["team_id"]])
     if "labeler_id" not in filters:
         return visibility
     visibility.check_labeler(filters["labeler_id"])
-    return visibility._replace(labelers=[filters["labeler_id"]])
+    return visibility._replace(labeler_ids=[filters["labeler_id"]])
 
 
 def _sum_groups(

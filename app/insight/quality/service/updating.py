@@ -1,7 +1,7 @@
 """Keep the daily aggregates equal to the sums of the documents' contributions.
 
 A document's contributions are computed from its rows, and the difference from its stored
-contributions is added to the cells in the same transaction. So each document is counted exactly
+contributions is added to `QualityCell` in the same transaction. So each document is counted exactly
 once, even if jobs are killed, retried or executed in a different order.
 """
 
@@ -21,7 +21,7 @@ from app.kit.db import Checkpoint
 
 BATCH = 100
 """The maximum number of documents that are counted in one transaction."""
-_START = UUID(int=0)
+_MIN_ID = UUID(int=0)
 _KEY_LENGTH = 5
 
 
@@ -56,14 +56,14 @@ def rebuild(
     total = documents.count_labeled_artifacts() if report is not None else 0
     state = cells.lock_state(zone)
     continues_recount = resume and (state.time_zone, state.rules) == (zone, RULES_VERSION)
-    after = (state.counted_until if continues_recount else None) or _START
+    after = (state.counted_until if continues_recount else None) or _MIN_ID
     repaired_until = state.repaired_until if continues_recount else None
     state = state._replace(
         time_zone=zone, rules=RULES_VERSION, counted_until=after, repaired_until=repaired_until
     )
     cells.set_state(state)
     done_count = 0
-    while batch := documents.list_next_artifacts(after, BATCH):
+    while batch := documents.list_next_artifact_ids(after, BATCH):
         _recount(batch, zone)
         after = batch[-1]
         cells.set_state(state._replace(counted_until=after))
@@ -87,7 +87,7 @@ def _repair(state: RecountState, checkpoint: Checkpoint) -> int:
     interrupted repair continues with the next schema. The caller must have locked the state.
     """
     wrong_count = 0
-    for schema_id in cells.list_schemas(state.repaired_until or _START):
+    for schema_id in cells.list_schema_ids(state.repaired_until or _MIN_ID):
         cells.lock_state(state.time_zone)
         wrong_count += cells.repair(schema_id)
         cells.set_state(state._replace(repaired_until=schema_id))
@@ -96,7 +96,7 @@ def _repair(state: RecountState, checkpoint: Checkpoint) -> int:
 
 
 def complete_sums() -> None:
-    """Complete the sums of the current organization if they are incomplete."""
+    """Complete the `QualitySum` rows of the current organization, if they are incomplete."""
     state = cells.lock_state(_get_time_zone())
     if state.summed_at is None:
         sums.repair()
@@ -108,9 +108,9 @@ def _get_time_zone() -> str:
 
 
 def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
-    """Recount documents: replace their contributions, and add the differences to the cells.
+    """Recount documents: replace their contributions, and add the differences to `QualityCell`.
 
-    The caller must have locked the state.
+    The caller must have locked the `QualityState`.
     """
     stored_contributions = cells.lock_contributions(artifact_ids)
     computed_contributions: dict[UUID, Contributions] = {key: {} for key in artifact_ids}

@@ -33,7 +33,7 @@ ELSE coalesce((
     SELECT r.tags FROM tag_set_revisions r
     WHERE r.organization_id = t.organization_id AND r.tag_set_id = t.id AND r.kind = 'submit'
     ORDER BY r.number DESC LIMIT 1), t.tags) END"""
-"""The tags as the labeler last submitted them."""
+"""The SQL expression for the tags of the tag set `t` as its labeler last submitted them."""
 _PERIOD = f"""
 ({SUBMITTED_AT} >= coalesce(CAST(:starts_at AS timestamptz), '-infinity')
  AND {SUBMITTED_AT} < :ends_at)"""

@@ -76,7 +76,7 @@ class StoredAnswer(NamedTuple):
 
 
 def lock() -> None:
-    """Lock the disagreements of the organization until the transaction ends."""
+    """Acquire the organization's advisory lock for disagreements until the transaction ends."""
     db.session().execute(_LOCK)
 
 
@@ -101,7 +101,7 @@ def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
     return [[row.artifact_id for row in chunk] for chunk in chunks]
 
 
-def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
+def list_next_artifact_ids(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
     """Return the ids of the next documents that have tag sets of a schema, in ascending order.
 
     At most `batch` ids above `after` are returned.
@@ -167,7 +167,7 @@ def list_disagreements(
     return paginate(
         statement,
         page,
-        sorts={"disagreement": Disagreement.share},
+        sort_columns={"disagreement": Disagreement.share},
         unique=Disagreement.id,
         total=total,
     )

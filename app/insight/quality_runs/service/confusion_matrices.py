@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 MAX_STORED_VALUES = 100
-"""The maximum number of values to store. All less frequent values are combined into one."""
+"""The maximum number of values in a stored matrix; less frequent values are combined into one."""
 
 
 class ConfusionCounter:
@@ -70,7 +70,7 @@ def _keep_most_frequent(cells: Counter[tuple[int, int]], values: list[Any]) -> d
 
 
 def build_matrix(stored_data: dict[str, Any], *, limit: int, is_symmetric: bool) -> dict[str, Any]:
-    """Build the properties of a matrix of the `limit` most frequent values.
+    """Build the response properties of a confusion matrix of the `limit` most frequent values.
 
     If `other_values` is not 0, the last row and column combine that many less frequent values.
 

@@ -48,7 +48,7 @@ def update_next_documents(schema_id: UUID, after: UUID) -> UUID | None:
 
     Returns the id of the last updated document, or None if there are no more documents.
     """
-    artifact_ids = disagreements.list_next_documents(schema_id, after, STEP_SIZE)
+    artifact_ids = disagreements.list_next_artifact_ids(schema_id, after, STEP_SIZE)
     if not artifact_ids:
         return None
     update(artifact_ids)

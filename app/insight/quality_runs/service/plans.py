@@ -139,10 +139,10 @@ def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
     )
 
 
-def choose_resample_count(raters: int) -> int:
+def choose_resample_count(rater_count: int) -> int:
     """Choose the number of resamples for the interval of each pair; 0 omits the intervals."""
-    pairs = raters * (raters - 1) // 2
-    return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0
+    pair_count = rater_count * (rater_count - 1) // 2
+    return PAIR_RESAMPLES if pair_count <= MAX_PAIRS_WITH_INTERVALS else 0
 
 
 def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...]]:

@@ -21,11 +21,11 @@ from app.kit.principal import Caller
 from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 list_runs = records.list_runs
-_SUMMARY = (
+_SUMMARY_PROPERTIES = (
     *("id", "schema_id", "fields", "metrics", "starts_at", "ends_at", "status", "progress"),
     *("error", "created_by", "started_at", "finished_at", "created_at", "updated_at"),
 )
-_AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Accepted")}
+_AXIS_LABELS = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Accepted")}
 
 
 def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """
     run = errors.require_found(records.get(run_id))
     return {
-        **{name: getattr(run, name) for name in _SUMMARY},
+        **{name: getattr(run, name) for name in _SUMMARY_PROPERTIES},
         "results": run.results,
         "pairs": _build_visible_pairs(run.pairs, caller),
         "warnings": run.warnings,
@@ -222,7 +222,7 @@ def render_confusion(confusion: dict[str, Any], picture_format: PictureFormat) -
     names = ["(no value)" if value is None else str(value) for value in values]
     if other_count:
         names.append(f"({other_count} others)")
-    row_axis, column_axis = _AXES[confusion["against"]]
+    row_axis, column_axis = _AXIS_LABELS[confusion["against"]]
     chart = ConfusionChart(
         title=f"{confusion['field']}: {confusion['units']} comparisons",
         row_axis=row_axis,

@@ -20,7 +20,7 @@ from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_STEP, RANK_TIME
 
 # Assignments are sorted by urgency, time and id. Each part of the union is read in the order of an
 # index, and only as many rows as a page needs are read.
-_ORDER = {"rank": int, "at": str, "id": UUID}
+_SORT_KEY_TYPES = {"rank": int, "at": str, "id": UUID}
 _OWN_ARTIFACTS = f"""
     SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
            own.artifact_id
@@ -125,11 +125,11 @@ class Assignment(NamedTuple):
 
 @dataclass(frozen=True)
 class WorkTypes:
-    """The types of work to list; `self_review` includes tag sets that the user labeled."""
+    """The types of work to list. `has_self_review` includes tag sets that the user labeled."""
 
-    label: bool
-    review: bool
-    self_review: bool
+    has_labeling: bool
+    has_reviews: bool
+    has_self_review: bool
 
 
 def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: WorkTypes) -> Page:
@@ -137,7 +137,7 @@ def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: W
     (user_id,) = criteria.user_ids
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
-        if not (work_types.label or work_types.review):
+        if not (work_types.has_labeling or work_types.has_reviews):
             return [], 0
         parameters = {
             **criteria.build_parameters(),
@@ -145,14 +145,14 @@ def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: W
             "me": user_id,
             "limit": edge.limit,
         }
-        parameters["self_review"] = work_types.self_review
+        parameters["self_review"] = work_types.has_self_review
         statement = StatementBuilder(tenancy.current_organization_id())
         sql = _build_sql(edge, work_types, _build_due_join(statement, criteria))
         rows = db.session().execute(statement.as_text(sql, parameters))
         assignments = [Assignment._make(row) for row in rows]
         return assignments, _count_assignments(criteria, work_types) if edge.is_first else None
 
-    return paginate_rows(request, _ORDER, fetch)
+    return paginate_rows(request, _SORT_KEY_TYPES, fetch)
 
 
 def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
@@ -166,9 +166,9 @@ def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
 
 def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
     descending = edge.descending
-    order = ", ".join(f"page.{name}{' DESC' if descending else ''}" for name in _ORDER)
+    order = ", ".join(f"page.{name}{' DESC' if descending else ''}" for name in _SORT_KEY_TYPES)
     selects = []
-    if work_types.label:
+    if work_types.has_labeling:
         after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
         selects.append(_OWN_ARTIFACTS.format(edge=after_edge))
         after_edge = _build_edge_condition(
@@ -187,7 +187,7 @@ def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
                 else "work.priority DESC, work.urgent_at, work.artifact_id",
             )
         )
-    if work_types.review:
+    if work_types.has_reviews:
         after_edge = _build_edge_condition(edge, _RANK, _AT, "item.id")
         if after_edge:
             bound = f"< (:rank + 1) * {RANK_STEP}" if descending else f">= :rank * {RANK_STEP}"
@@ -218,11 +218,11 @@ def _build_edge_condition(edge: PageStart, rank: str, at: str, identifier: str) 
 
 def _count_assignments(criteria: WorkCriteria, work_types: WorkTypes) -> int:
     subqueries = []
-    if work_types.label:
+    if work_types.has_labeling:
         subqueries.append(counting.build_labeling_counts(criteria))
-    if work_types.review:
+    if work_types.has_reviews:
         subqueries.append(
-            counting.build_review_counts(criteria, self_review=work_types.self_review)
+            counting.build_review_counts(criteria, self_review=work_types.has_self_review)
         )
     total: ColumnElement[int] = literal(0)
     for subquery in subqueries:

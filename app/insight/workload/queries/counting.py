@@ -39,7 +39,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM assignee_ids")
-"""The assignees to include; `labeling_work.PEOPLE_CTES` defines `assignee_ids`."""
+"""The query for the ids of the assignees to include; see `labeling_work.PEOPLE_CTES`."""
 _MICROSECOND = timedelta(microseconds=1)
 _MIN_DUE_BEFORE = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
 """The minimum of `due_before` in calculations, from which a microsecond can be subtracted."""
@@ -135,8 +135,9 @@ def build_labeling_counts(criteria: WorkCriteria) -> Subquery:
 def build_review_counts(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
     """Build a subquery that counts the tag sets that each user has to review.
 
-    Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because few tag sets
-    are claimed at the same time. Merges that their assignees may not review are also read this way.
+    Its columns are `user_id` and `n`. Without `self_review`, users do not review tag sets that they
+    have labeled. Claimed tag sets are read row by row, because few tag sets are claimed at the same
+    time. Merges that their assignees may not review are also read this way.
     """
     where: dict[str, Any] = {"assignee_id": list(criteria.user_ids), "archived": False}
     if criteria.schema_id is not None:

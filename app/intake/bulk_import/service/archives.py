@@ -76,6 +76,6 @@ def _unpack_entry(archive: Archive, entry: ArchiveEntry, staged: StagedFile) -> 
 
 
 def get_default_schema_id(job: IngestionJob) -> UUID | None:
-    """Return the id of the schema for documents without their own schema, or None."""
+    """Return the id of the schema for records and files that specify no schema, or None."""
     schema_id = job.options["schema_id"]
     return None if schema_id is None else UUID(schema_id)

@@ -59,7 +59,7 @@ def pop_labels(content: RecordContent, labels_as: LabelsAs) -> RecordLabels:
 
 
 class LabelChecker:
-    """Checks the labels of one batch; reads each schema once."""
+    """Checks the labels of one batch of records; reads each schema once."""
 
     def __init__(self) -> None:
         self._versions: dict[UUID, CurrentVersion | ApiError] = {}

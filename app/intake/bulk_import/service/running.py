@@ -84,7 +84,7 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 class _Batch(NamedTuple):
-    """A batch of records; `results` maps the number of each new record to its parsing result."""
+    """A batch of records; `results` maps the numbers of parsed records to their parsing results."""
 
     records: list[Record]
     results: dict[int, _PreparedRecord]
@@ -144,7 +144,7 @@ def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
 def _prepare_batches(
     settings: _ImportSettings, batches: Iterator[list[Record]], retried_until: int
 ) -> Iterator[_Batch]:
-    """Prepare batches by parsing their new records. Retried records are parsed later."""
+    """Prepare batches by parsing the records that are not retried; the others are parsed later."""
     for records in batches:
         new_records = [record for record in records if record.number >= retried_until]
         yield _Batch(

@@ -19,7 +19,10 @@ class AlertFilters(CreatedFilters, total=False):
 
 
 def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) -> UUID | None:
-    """Create an alert and return its id, or None if an alert of this `kind` is already open."""
+    """Create an alert, increase the connector's `open_alert_count`, and return the alert's id.
+
+    Returns None, and changes nothing, if an alert of this `kind` is already open.
+    """
     statement = (
         insert(ConnectorAlert)
         .values(
@@ -42,7 +45,7 @@ def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) 
 
 
 def close(connector_id: UUID, kind: str | None = None) -> None:
-    """Close the open alerts of a connector, or only the open alert of a `kind`."""
+    """Close all open alerts of a connector, or only one `kind`; decrease its `open_alert_count`."""
     statement = update(ConnectorAlert).where(
         ConnectorAlert.connector_id == connector_id, ConnectorAlert.closed_at.is_(None)
     )
@@ -75,6 +78,6 @@ def list_alerts(connector_id: UUID, page: PageRequest, filters: AlertFilters) ->
     return paginate(
         select(ConnectorAlert).where(*conditions),
         page,
-        sorts={"created_at": ConnectorAlert.created_at},
+        sort_columns={"created_at": ConnectorAlert.created_at},
         unique=ConnectorAlert.id,
     )

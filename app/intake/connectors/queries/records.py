@@ -92,9 +92,9 @@ def _build_row(columns: Iterable[Any]) -> ConnectorRow:
 def list_connectors(page: PageRequest, filters: ConnectorFilters) -> Page:
     """Return a page of connectors that match the filters, as `ConnectorRow`s."""
     conditions = build_filter_conditions(Connector, filters)
-    sorts = {"created_at": Connector.created_at, "name": Connector.name}
+    sort_columns = {"created_at": Connector.created_at, "name": Connector.name}
     statement = _select_connectors().where(*conditions)
-    rows_page = paginate(statement, page, sorts=sorts, unique=Connector.id)
+    rows_page = paginate(statement, page, sort_columns=sort_columns, unique=Connector.id)
     return replace(rows_page, items=list(map(_build_row, rows_page.items)))
 
 
@@ -141,12 +141,15 @@ def clear_schema(schema_id: UUID) -> None:
 
 
 def lock_due_connectors(limit: int) -> list[Connector]:
-    """Lock and return at most `limit` connectors with a due crawl, in active organizations."""
+    """Lock and return the connectors in active organizations whose crawls are due.
+
+    At most `limit`, the most overdue first. Skips connectors that other transactions have locked.
+    """
     return _lock_overdue_connectors(Connector.next_crawl_at, limit)
 
 
 def lock_stale_connectors(limit: int) -> list[Connector]:
-    """Lock and return at most `limit` connectors that became stale, in active organizations.
+    """Lock and return connectors that became stale; see `lock_due_connectors` for the selection.
 
     A connector whose crawl is making progress is not returned, because the crawl may succeed.
     """

@@ -48,7 +48,7 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
 def raise_alert(
     connector: Connector, kind: AlertKind, message: str, *, job_id: UUID | None
 ) -> None:
-    """Raise an alert for a locked connector, and emit `connector.alert`.
+    """Raise an alert for a locked connector; emit `connector.alert` and `connector.alert_raised`.
 
     Does nothing if an alert of this `kind` is already open.
     """

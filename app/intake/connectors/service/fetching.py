@@ -56,7 +56,7 @@ class Fetcher:
     def __init__(self, target: SourceTarget) -> None:
         self._target = target
         self._lock = Lock()
-        self._failure_count = 0
+        self._unreachable_count = 0
         self._problem: HostError | None = None
         self._idle_sources: SimpleQueue[Source] = SimpleQueue()
         self._stack = ExitStack()
@@ -137,8 +137,8 @@ class Fetcher:
         is_unreachable = problem is not None and problem.kind == HostErrorKind.UNREACHABLE
         is_refused = problem is not None and problem.kind == HostErrorKind.CREDENTIALS_REFUSED
         with self._lock:
-            self._failure_count = self._failure_count + 1 if is_unreachable else 0
-            if is_refused or self._failure_count >= MAX_FAILURES:
+            self._unreachable_count = self._unreachable_count + 1 if is_unreachable else 0
+            if is_refused or self._unreachable_count >= MAX_FAILURES:
                 self._problem = self._problem or problem
 
     def _download_document(self, path: str, staged: StagedFile) -> None:

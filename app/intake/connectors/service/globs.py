@@ -31,7 +31,7 @@ class PathPatterns(NamedTuple):
     def is_included(self, path: str) -> bool:
         """Return whether the document at this path is selected.
 
-        Unless both lists are empty, paths with more than MAX_LEVELS names are never selected.
+        A path of more than MAX_LEVELS names is only selected if `include` and `exclude` are empty.
         """
         names = path.split("/")
         if len(names) > MAX_LEVELS:

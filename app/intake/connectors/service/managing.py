@@ -124,7 +124,7 @@ def update(
 def delete(connector_id: UUID, *, revision: int | None) -> None:
     """Delete a connector and cancel its crawl; documents and jobs are kept.
 
-    Raises 404, and 409 if `revision` is outdated.
+    A job then deletes its object records. Raises 404, and 409 if `revision` is outdated.
     """
     # The job is locked before the connector, in the same order as in a crawl.
     requests.cancel_crawls(connector_id)

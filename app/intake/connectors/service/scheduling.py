@@ -67,10 +67,7 @@ def start_due_crawls() -> int:
 
 
 def raise_stale_alerts() -> int:
-    """Raise alerts for a batch of stale connectors in all organizations.
-
-    Returns how many connectors were stale.
-    """
+    """Raise alerts for a batch of stale connectors in all organizations; return their number."""
     stale_connectors = records.lock_stale_connectors(_BATCH_SIZE)
     for connector in stale_connectors:
         with tenancy.organization(connector.organization_id):

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, select, text
 
 from app.identity.organizations.models import Organization
 from app.intake.ingestion_jobs.counters import JOBS
-from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
+from app.intake.ingestion_jobs.models import COUNT_NAMES, IngestionItem, IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE_STATUSES, ItemStatus, JobKind
 from app.kit import db, tenancy
 from app.kit.pagination import (
@@ -103,7 +103,7 @@ def list_items(
     return paginate(
         select(item).where(*conditions),
         page,
-        sorts={"number": item.number},
+        sort_columns={"number": item.number},
         unique=item.number,
         total=total,
     )
@@ -112,8 +112,8 @@ def list_items(
 def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int]:
     total: ColumnElement[int]
     if status == ItemStatus.PROCESSING:
-        outcomes: list[ColumnElement[int]] = [getattr(IngestionJob, name) for name in COUNTS[1:]]
-        total = IngestionJob.found - sum(outcomes[1:], start=outcomes[0])
+        counts: list[ColumnElement[int]] = [getattr(IngestionJob, name) for name in COUNT_NAMES[1:]]
+        total = IngestionJob.found - sum(counts[1:], start=counts[0])
     else:
         total = getattr(IngestionJob, status or "found")
     # A crawl counts unchanged documents as skipped, but they have no items.

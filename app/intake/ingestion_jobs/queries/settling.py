@@ -1,4 +1,4 @@
-"""SQL queries that store the outcomes of documents that other jobs process."""
+"""SQL queries that store the outcomes of items after background jobs have processed them."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -32,36 +32,36 @@ _IS_PARSED = """
 _DELETED_ERROR_BRANCH = """document.id IS NULL
                     THEN '{"code": "not_found", "message": "The artifact was deleted."}'"""
 # The items of a retry keep their creation time, so their seconds count from the start of the retry.
-_SECONDS = """,
+_SET_SECONDS = """,
             seconds = extract(epoch FROM clock_timestamp()
                               - greatest(item.created_at, CAST(:started_at AS timestamptz)))"""
 # A document that was deleted meanwhile counts as created.
-_PARSING = {
+_PARSING_PARTS = {
     "has_failed": "document.status = 'failed'",
     "error": "CASE WHEN document.status = 'failed' THEN document.failure END",
     "seconds": "",
     "has_ended": _IS_PARSED,
 }
-_REPROCESSING = {
+_REPROCESSING_PARTS = {
     "has_failed": "document.id IS NULL OR document.status = 'failed'",
     "error": f"""CASE WHEN {_DELETED_ERROR_BRANCH}
                     WHEN document.status = 'failed' THEN document.failure END""",
-    "seconds": _SECONDS,
+    "seconds": _SET_SECONDS,
     "has_ended": _IS_PARSED,
 }
 # A document has at most one pending prediction, and shows its latest prediction. It shows no
 # prediction if the latest prediction was deleted with its schema.
-_EXTRACTION = {
+_EXTRACTION_PARTS = {
     "has_failed": "document.prediction ->> 'status' IS DISTINCT FROM 'completed'",
     "error": f"""CASE WHEN {_DELETED_ERROR_BRANCH}
                     WHEN document.prediction IS NULL
                     THEN '{{"code": "schema_deleted", "message": "The schema was deleted."}}'
                     WHEN document.prediction ->> 'status' = 'failed'
                     THEN document.prediction -> 'error' END""",
-    "seconds": _SECONDS,
+    "seconds": _SET_SECONDS,
     "has_ended": "document.prediction ->> 'status' IS DISTINCT FROM 'queued'",
 }
-_PARTS_BY_KIND = {JobKind.EXTRACT: _EXTRACTION, JobKind.REPROCESS: _REPROCESSING}
+_PARTS_BY_KIND = {JobKind.EXTRACT: _EXTRACTION_PARTS, JobKind.REPROCESS: _REPROCESSING_PARTS}
 _DOCUMENT_CONDITION = "AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))"
 _LIST_WAITING_JOBS = text(
     """
@@ -92,7 +92,7 @@ def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) 
     `artifact_ids` limits the call to the items of these documents; None selects all items. Returns
     how many items succeeded and how many failed.
     """
-    parts = _PARTS_BY_KIND.get(JobKind(job.kind), _PARSING)
+    parts = _PARTS_BY_KIND.get(JobKind(job.kind), _PARSING_PARTS)
     condition = "" if artifact_ids is None else _DOCUMENT_CONDITION
     values = {
         "organization_id": tenancy.current_organization_id(),

@@ -1,4 +1,4 @@
-"""The function of connectors that ingestion jobs need but may not import."""
+"""The function of connectors that ingestion jobs call but may not import."""
 
 from collections.abc import Callable
 from uuid import UUID

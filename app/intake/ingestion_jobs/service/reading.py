@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple, Unpack
 from uuid import UUID
 
-from app.intake.ingestion_jobs.models import COUNTS, IngestionJob
+from app.intake.ingestion_jobs.models import COUNT_NAMES, IngestionJob
 from app.intake.ingestion_jobs.queries import records, statistics
 from app.intake.ingestion_jobs.queries.records import ItemFilters
 from app.intake.ingestion_jobs.queries.statistics import StatisticsRow
@@ -85,8 +85,8 @@ def get_stats(
 
 def _build_group_stats(row: StatisticsRow) -> GroupStats:
     seconds = float(row.seconds)
-    counts = {name: int(getattr(row, name)) for name in COUNTS}
-    handled_count = sum(counts[name] for name in COUNTS[1:])
+    counts = {name: int(getattr(row, name)) for name in COUNT_NAMES}
+    handled_count = sum(counts[name] for name in COUNT_NAMES[1:])
     return GroupStats(
         jobs=row.jobs,
         failed_jobs=row.failed_jobs,

@@ -15,10 +15,10 @@ DELETE_JOB = "schemas.delete"
 def delete(schema_id: UUID, *, revision: int | None) -> None:
     """Delete a schema that has no tag sets, and its versions.
 
-    The schema's documents are kept, but have no schema afterwards. This function only marks the
-    schema as deleted, so that clients cannot find it any more; a job deletes the rows later. Raises
-    404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, or 409
-    `conflict` if the schema has tag sets; `details.tag_sets` is their number.
+    The schema's documents are kept, but have no schema afterwards. This function marks the schema
+    as deleted, so that clients cannot find it, and removes it from connectors and routing rules,
+    which disables these rules. A job deletes the rows of the schema later. Raises 404; 409
+    `stale_precondition`; 409 `conflict` if it has tag sets; `details.tag_sets` is their number.
     """
     schema = get(schema_id)
     errors.check_revision(revision, schema.revision)

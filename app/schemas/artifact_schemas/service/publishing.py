@@ -157,8 +157,7 @@ def _change_status(schema: ArtifactSchema, action: Action) -> ArtifactSchema:
 def set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
     """Enable or disable AI assistance for the fields of a schema that allow it.
 
-    Existing predictions are kept.
-    Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
+    Existing predictions are kept. Raises 404; 409 `stale_precondition` if `revision` is outdated.
     """
     schema = lock(schema_id, revision)
     schema.ai_assist_enabled = enabled

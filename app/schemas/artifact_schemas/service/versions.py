@@ -77,7 +77,7 @@ def _find_base_version(version: SchemaVersion, against: UUID | None) -> SchemaVe
 
 
 def get_active_version(schema_id: UUID) -> CurrentVersion:
-    """Return the version that new tag sets of a schema use.
+    """Return the version that new tag sets of a schema use; lock the schema against deletion.
 
     Raises 404 if the schema does not exist, or 409 `conflict` with `details.state` if it is not
     active.

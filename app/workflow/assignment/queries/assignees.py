@@ -18,7 +18,7 @@ from app.kit.permissions import Role
 from app.workflow.assignment.queries.claimable_tables import build_ineligible_condition
 from app.workflow.tag_sets.queries.statuses import FILTERED_ASSIGNEES
 
-BATCH = 1000
+BATCH_SIZE = 1000
 
 _TEAM_LABELERS = f"""
     {build_eligible_members(Role.labeler)}
@@ -198,7 +198,7 @@ def lock(selection: Select[Any]) -> list[LockedArtifact]:
     return [LockedArtifact._make(row) for row in db.session().execute(locking_statement)]
 
 
-def list_rejected_labelers(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
+def list_rejected_labeler_ids(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
     """Return {artifact_id: ids of labelers whose tag sets were rejected with `send_to: pool`}.
 
     Artifacts without such labelers are omitted.
@@ -259,14 +259,11 @@ def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:
-    """Unassign a user or team from at most BATCH artifacts, and return the ids of the artifacts.
+    """Unassign a user or team from at most BATCH_SIZE artifacts, and return the artifact ids.
 
     Returns an empty list if no assigned artifact is left, or if the user or a member of the team
     can label.
     """
-    values = {
-        "org": tenancy.current_organization_id(),
-        "assignee_id": assignee_id,
-        "batch": BATCH,
-    }
+    org = tenancy.current_organization_id()
+    values = {"org": org, "assignee_id": assignee_id, "batch": BATCH_SIZE}
     return sorted(db.session().execute(_UNASSIGN_BATCH, values).scalars())

@@ -12,7 +12,7 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.tag_sets import claimable
 
-BATCH = 1000
+BATCH_SIZE = 1000
 
 _RELEASE = """
     WITH claimed AS (
@@ -50,7 +50,7 @@ _END_CLAIMS = """
 def build_ineligible_condition(role: Role, user_id: str = ":user_id") -> str:
     """Build the SQL condition that a user is not an eligible member with at least `role`.
 
-    `user_id` is an SQL expression. The parameter `:org` is the organization.
+    `user_id` is an SQL expression. The parameter `:org` is the organization's id.
     """
     return f"""NOT EXISTS (SELECT FROM {build_eligible_members(role)}
         WHERE member.organization_id = :org AND member.user_id = {user_id})"""
@@ -65,8 +65,8 @@ def build_claim(user_id: UUID, minutes: int) -> dict[str, Any]:
 class ClaimableTable:
     """A table whose rows users with at least `role` can claim.
 
-    When a claim ends, the columns in `timestamp` are set too. A background job that ends a claim
-    also sets the columns in `status`. Both are SQL and start with a comma.
+    `timestamp` and `status` are SQL assignments, each after a comma, that are added to the UPDATE
+    that ends a claim: `timestamp` always, and `status` only if a background job ends the claim.
     """
 
     def __init__(self, table: str, role: Role, *, timestamp: str = "", status: str = "") -> None:
@@ -95,8 +95,8 @@ class ClaimableTable:
         return self._end_claims(self._lock_ineligible, values)
 
     def expire_claims(self) -> int:
-        """End at most BATCH expired claims in all organizations; return how many were ended."""
-        return len(self._end_claims(self._lock_expired, {"batch": BATCH}))
+        """End at most BATCH_SIZE expired claims of all organizations; return how many ended."""
+        return len(self._end_claims(self._lock_expired, {"batch": BATCH_SIZE}))
 
     def _end_claims(self, lock: TextClause, lock_values: Mapping[str, object]) -> list[UUID]:
         rows = db.session().execute(lock, lock_values).all()

@@ -106,8 +106,7 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
 def has_labeled(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user has labeled an artifact and has no draft for it."""
     statement = select(Artifact.id).where(
-        Artifact.id == artifact_id,
-        _has_labeled_without_draft(user_id),
+        Artifact.id == artifact_id, _has_labeled_without_draft(user_id)
     )
     return db.session().execute(statement).first() is not None
 

@@ -26,14 +26,12 @@ from app.workflow.tag_sets import claimable
 MAX_LOCKED = 48
 """The maximum number of artifacts that the first query of `claim_next` tries to lock.
 
-It is larger than the expected number of users who claim at the same time.
-"""
+It is larger than the expected number of users who claim at the same time."""
 
 MAX_LOCKED_LEFTOVERS = 2000
 """The maximum number of artifacts that the second query of `claim_next` tries to lock.
 
-It is larger than the number of artifacts that one bulk request by ids can lock.
-"""
+It is larger than the number of artifacts that one bulk request by ids can lock."""
 
 # Parameters: $1 organization, $2 user, $3 schema ids, $4 language, $5 team, $6 ids of artifacts to
 # exclude, $7 whether to exclude artifacts that the user has claimed, $8 minutes until the claim

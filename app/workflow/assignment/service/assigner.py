@@ -18,10 +18,10 @@ Choices: TypeAlias = dict[UUID, list[UUID]]
 
 
 class Assigner(ABC, Generic[RowT]):
-    """Assigns the rows of one request to users or to a team, in one or more transactions.
+    """Assigns the rows (artifacts or tag sets) of one request to users or to a team.
 
-    The recipients' loads are kept from one transaction to the next. A request for a single
-    assignment has one row.
+    The request can take several transactions; the recipients' loads are kept from one transaction
+    to the next.
     """
 
     role: ClassVar[Role]
@@ -29,7 +29,7 @@ class Assigner(ABC, Generic[RowT]):
     def __init__(self, user_ids: Sequence[UUID], team_id: UUID | None) -> None:
         self._user_ids = user_ids
         self._team_id = team_id
-        self._recipients: list[UUID] = []
+        self._recipient_ids: list[UUID] = []
         self._loads: Counter[UUID] = Counter()
 
     def lock_recipients(self) -> None:
@@ -39,14 +39,14 @@ class Assigner(ABC, Generic[RowT]):
         least `role`, or if the team does not exist or has no such member.
         """
         if self._team_id is None:
-            self._recipients = recipients.lock_users(self._user_ids, self.role)
+            self._recipient_ids = recipients.lock_users(self._user_ids, self.role)
             return
-        self._recipients = recipients.lock_team_members(self._team_id, self.role)
-        if not self._recipients:
+        self._recipient_ids = recipients.lock_team_members(self._team_id, self.role)
+        if not self._recipient_ids:
             raise recipients.build_no_member_error(self.role)
 
     def assign(self, rows: Mapping[UUID, RowT]) -> dict[UUID, ApiError]:
-        """Assign locked rows, and return the errors by id for rows that are not assigned.
+        """Assign locked rows, and return {row id: error} for the rows that are not assigned.
 
         Emits events for new assignments. Rows that are already assigned as requested emit no event.
         """
@@ -60,9 +60,9 @@ class Assigner(ABC, Generic[RowT]):
     def _distribute(self, excluded_ids: Mapping[UUID, AbstractSet[UUID | None]]) -> Choices:
         """Choose one recipient for each row: the least loaded one that is not excluded.
 
-        `excluded_ids` maps row ids to user ids, in the order in which the rows are assigned.
+        `excluded_ids` maps the row ids, in the order of assignment, to the ids of excluded users.
         """
-        pool = RecipientPool(self._recipients, self._loads)
+        pool = RecipientPool(self._recipient_ids, self._loads)
         choices = {}
         for row_id, excluded_user_ids in excluded_ids.items():
             user_id = pool.find_least_loaded(excluded_user_ids)
@@ -73,7 +73,7 @@ class Assigner(ABC, Generic[RowT]):
 
     @abstractmethod
     def _choose(self, rows: Mapping[UUID, RowT]) -> Choices:
-        """Choose the users for each row. An empty list assigns the team, or nobody."""
+        """Choose the users for each row. An empty list assigns the row to the team or to nobody."""
 
     @abstractmethod
     def _write(self, rows: Mapping[UUID, RowT], choices: Choices) -> list[UUID]:

@@ -123,7 +123,7 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
         self._must_count_loads = strategy == "least_loaded"
 
     def lock_recipients(self) -> None:
-        """Lock the recipients like the base class, but a team that is assigned needs no labeler."""
+        """Lock the users, the team's members (to choose one), or the team (to assign the team)."""
         if self._team_id is not None and not self._assigns_one_labeler:
             recipients.lock_team(self._team_id)
         else:
@@ -164,16 +164,18 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
             completed_ids = queries.find_completed_by_team(claimable_ids, self._team_id)
             return {id_: [] for id_ in rows if id_ not in completed_ids}
         labeler_ids = {
-            id_: [user_id for user_id in self._recipients if user_id not in (row.labeled_by or ())]
+            id_: [
+                user_id for user_id in self._recipient_ids if user_id not in (row.labeled_by or ())
+            ]
             for id_, row in rows.items()
         }
         return {id_: ids for id_, ids in labeler_ids.items() if ids or self._is_unassignment}
 
     def _choose_one_labeler(self, rows: Mapping[UUID, LockedArtifact]) -> Choices:
         if self._must_count_loads:
-            self._loads.update(queries.count_open_artifacts(self._recipients))
+            self._loads.update(queries.count_open_artifacts(self._recipient_ids))
             self._must_count_loads = False
-        rejected_labeler_ids = queries.list_rejected_labelers(rows)
+        rejected_labeler_ids = queries.list_rejected_labeler_ids(rows)
         excluded_ids = {
             row.id: {*(row.labeled_by or ()), *rejected_labeler_ids.get(row.id, ())}
             for row in sorted(rows.values(), key=lambda row: (-row.urgency, row.urgent_at, row.id))
@@ -202,8 +204,10 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
 
     def _emit_assigned(self, row_ids: Sequence[UUID], choices: Choices) -> None:
         counts = Counter(str(user_id) for id_ in row_ids for user_id in choices[id_])
-        user_ids = [str(user_id) for user_id in self._recipients if str(user_id) in counts]
-        is_same_for_all = all(counts[str(user_id)] == len(row_ids) for user_id in self._recipients)
+        user_ids = [str(user_id) for user_id in self._recipient_ids if str(user_id) in counts]
+        is_same_for_all = all(
+            counts[str(user_id)] == len(row_ids) for user_id in self._recipient_ids
+        )
         if not self._assigns_one_labeler and is_same_for_all:
             counts.clear()
         payload: AssignedPayload = {

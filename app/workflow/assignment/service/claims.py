@@ -21,11 +21,12 @@ _MAX_ATTEMPTS = 3
 
 
 def claim(artifact_id: UUID, *, caller: Caller) -> ArtifactRow:
-    """Claim an artifact for the organization's `claim_minutes`, or renew the caller's claim.
+    """Claim an artifact for the caller, or renew the caller's claim.
 
-    Raises 404; 409 `conflict`. The details of a conflict are `claim` if another user has claimed
-    the artifact, `labeled` if the caller has labeled it and has no draft, `reserved` if it is
-    reserved for drafts of other users, or `state` if it cannot be labeled.
+    The claim expires after the organization's `claim_minutes`. Raises 404; 409 `conflict`. The
+    details of a conflict are `claim` if another user has claimed the artifact, `labeled` if the
+    caller has labeled it and has no draft, `reserved` if it is reserved for drafts of other users,
+    or `state` if it cannot be labeled.
     """
     user_id = caller.user_id
     minutes = organizations.get_claim_minutes(caller.org.settings)

@@ -38,9 +38,9 @@ def lock_team_members(team_id: UUID, role: Role) -> list[UUID]:
     The locks are held until the transaction ends. Raises 400 if the team does not exist.
     """
     # Members are locked before teams, as in the removal of a member.
-    members = lock_eligible_team_members(team_id, role)
+    member_ids = lock_eligible_team_members(team_id, role)
     lock_team(team_id)
-    return members
+    return member_ids
 
 
 def lock_team(team_id: UUID) -> None:

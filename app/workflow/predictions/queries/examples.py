@@ -40,7 +40,7 @@ class VersionRow(NamedTuple):
 
 
 class PageRow(NamedTuple):
-    """A page of a document; `words` is None if the document consists of flowing text."""
+    """A page of a document; `words` is None if the document's format has no fixed pages."""
 
     number: int
     start: int
@@ -49,7 +49,7 @@ class PageRow(NamedTuple):
 
 
 def list_versions(schema_id: UUID) -> list[VersionRow]:
-    """Return all versions of a schema."""
+    """Return all versions of a schema, in any order."""
     statement = select(*db.build_columns(VersionRow._fields, SchemaVersion)).where(
         SchemaVersion.schema_id == schema_id
     )

@@ -8,7 +8,7 @@ from app.workflow.predictions.models import PredictionStatus
 
 
 def build_latest(column_names: str, artifact: str) -> str:
-    """Build a SELECT of columns of the latest prediction for an artifact.
+    """Build a SELECT of the columns `column_names` of the latest prediction for an artifact.
 
     `artifact` is the alias of the table `artifacts` in the surrounding query. There is no row if
     the artifact has no such prediction.
@@ -22,8 +22,8 @@ def build_latest(column_names: str, artifact: str) -> str:
 def build_replaced_condition(prediction: str) -> str:
     """Build the condition that a completed prediction can no longer be the latest.
 
-    A newer completed prediction for the same artifact and schema exists. `prediction` is the alias
-    of the table `predictions` in the surrounding query.
+    This is true if a newer completed prediction for the same artifact and schema exists.
+    `prediction` is the alias of the table `predictions` in the surrounding query.
     """
     return f"""EXISTS (
         SELECT {_build_candidates(prediction, "artifact_id")}

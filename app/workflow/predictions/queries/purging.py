@@ -74,17 +74,17 @@ _DELETE_BATCH = text(
 
 
 def delete_predictions_of_schema(schema_id: UUID) -> bool:
-    """Delete at most `bulk.BATCH` predictions of a schema; return whether all are deleted.
+    """Delete at most `bulk.BATCH_SIZE` predictions of a schema; return whether all are deleted.
 
     Artifacts no longer show the deleted predictions.
     """
     values = {
         "organization_id": tenancy.current_organization_id(),
         "schema_id": schema_id,
-        "limit": bulk.BATCH,
+        "limit": bulk.BATCH_SIZE,
     }
     result = db.session().execute(_DELETE_BATCH, values)
-    return int(result.rowcount) < bulk.BATCH  # type: ignore[attr-defined]
+    return int(result.rowcount) < bulk.BATCH_SIZE  # type: ignore[attr-defined]
 
 
 def purge_outdated(days: int, checkpoint: PositionCheckpoint, position: str | None = None) -> int:

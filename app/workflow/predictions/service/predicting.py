@@ -22,18 +22,14 @@ from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
-from app.workflow.predictions.service.provider import (
-    PredictionFailed,
-    Proposal,
-    ServerUnresponsive,
-)
+from app.workflow.predictions.service.provider import PredictionFailed, Proposal, ServerUnresponsive
 from app.workflow.predictions.service.store import ModelUnreadable
 from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.service.submitting import RULES_PREFIX
+from app.workflow.tag_sets.service.submitting import RULES_VERSION_PREFIX
 
 BUILTIN = "builtin"
-RULES_VERSION = f"{RULES_PREFIX}1"
-"""The `model_version` of predictions by rules, which are used until a model is trained."""
+RULES_VERSION = f"{RULES_VERSION_PREFIX}1"
+"""The `model_version` of predictions by built-in rules, which apply until a model is trained."""
 
 _NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been processed successfully."
 _UNRESPONSIVE_MESSAGE = "The model server did not respond to any request for a day."
@@ -47,7 +43,7 @@ class _DocumentNotReady(Exception):  # noqa: N818 - a signal, not an error
 
 
 class _PredictionResult(NamedTuple):
-    """The proposal of a model or of the rules, and the number of pages that were read.
+    """The proposal of a model or of the built-in rules, and the number of pages that were read.
 
     `valid_tags` are the proposed tags that fit the document as it was at `updated_at`.
     """

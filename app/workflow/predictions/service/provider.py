@@ -43,7 +43,7 @@ MAX_TIMEOUTS = 3
 """The number of consecutive timeouts after which the requests to a server are paused."""
 FIRST_PAUSE = timedelta(minutes=2)
 MAX_PAUSE = timedelta(minutes=10)
-_COUNT_LIFETIME = timedelta(hours=1)
+_TIMEOUT_COUNT_LIFETIME = timedelta(hours=1)
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
@@ -61,7 +61,7 @@ class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class ServerUnresponsive(Exception):  # noqa: N818 - a signal, not an error
-    """Raised if the model server did not respond to earlier requests, so that none may be sent now.
+    """Raised if the model server did not respond to earlier requests; no request may be sent now.
 
     `wait` is the time until the next request may be sent.
     """
@@ -72,7 +72,7 @@ class ServerUnresponsive(Exception):  # noqa: N818 - a signal, not an error
 
 
 class Proposal(NamedTuple):
-    """The tags that a model or the rules proposed; only model servers report token counts."""
+    """The tags that a model or built-in rules proposed; only model servers report token counts."""
 
     tags: list[Tag]
     model: str
@@ -187,7 +187,7 @@ class ModelServer:
                 client.delete(self._count_key, self.pause_key)
                 return
             count = int(client.incr(self._count_key))
-            client.expire(self._count_key, _COUNT_LIFETIME)
+            client.expire(self._count_key, _TIMEOUT_COUNT_LIFETIME)
             if count >= MAX_TIMEOUTS:
                 pause = FIRST_PAUSE * 2 ** min(count - MAX_TIMEOUTS, 10)
                 client.set(self.pause_key, "", px=min(pause, MAX_PAUSE))

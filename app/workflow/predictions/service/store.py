@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 list_models = models.list_models
 
-_PURPOSE = "extraction-model"
+_MAC_PURPOSE = "extraction-model"
 _MAX_LOADED_MODELS = 4
 _MAX_CHECKED_MODELS = 1_000
 MAX_INACTIVE_MODELS = 5
@@ -30,7 +30,7 @@ def build_mac(schema_version_id: UUID, version: str, content: bytes) -> str:
     """Build the hexadecimal MAC of a model's content, version, organization and schema version."""
     return (
         container.keyring()
-        .sign(_PURPOSE, _build_signed_payload(schema_version_id, version, content))
+        .sign(_MAC_PURPOSE, _build_signed_payload(schema_version_id, version, content))
         .hex()
     )
 
@@ -58,7 +58,7 @@ def _verify_mac(stored_model: StoredModel, content: bytes, mac: str) -> bool:
         signature = bytes.fromhex(mac)
     except ValueError:
         signature = b""
-    is_authentic = container.keyring().verify(_PURPOSE, payload, signature)
+    is_authentic = container.keyring().verify(_MAC_PURPOSE, payload, signature)
     if not is_authentic:
         log.error("extraction_model.not_authentic", model=str(stored_model.id))
     return is_authentic

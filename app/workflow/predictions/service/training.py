@@ -6,12 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.extraction.model import MIN_EXAMPLES, Example
-from app.engines.learning import (
-    LearningFailed,
-    TrainingResult,
-    evaluate_in_child,
-    train_in_child,
-)
+from app.engines.learning import LearningFailed, TrainingResult, evaluate_in_child, train_in_child
 from app.kit import db, events, jobs, tenancy
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
@@ -27,7 +22,7 @@ from app.workflow.predictions.service.store import ModelUnreadable
 
 TRAIN_JOB = "predictions.train"
 _FIRST_DOCUMENT_COUNTS = (5, 10, 20, 50, 100)
-_MIN_STEP = 25
+_MIN_ADDED_DOCUMENTS = 25
 
 log = get_logger(__name__)
 
@@ -48,7 +43,7 @@ def compute_next_document_count(last_count: int) -> int:
     for count in _FIRST_DOCUMENT_COUNTS:
         if last_count < count:
             return count
-    return last_count + max(_MIN_STEP, ceil(last_count / 10))
+    return last_count + max(_MIN_ADDED_DOCUMENTS, ceil(last_count / 10))
 
 
 def enqueue_due_training(schema_ids: Sequence[UUID]) -> None:
@@ -77,8 +72,8 @@ def _replace_if_unreadable(version_id: UUID) -> bool:
 def replace_unreadable(version_id: UUID, model_id: UUID) -> bool:
     """Replace an active model that cannot be read: retire it, and enqueue a training run.
 
-    Tags are predicted by rules until the run has ended. Returns False if the model is no longer
-    active. In this case, a training run has already been enqueued.
+    Tags are predicted by built-in rules until the run has ended. Returns False if the model is no
+    longer active. In this case, a training run has already been enqueued.
     """
     is_retired = store.retire_unreadable(model_id)
     if is_retired:
@@ -93,7 +88,7 @@ def _find_current_version_id(schema_id: UUID) -> UUID | None:
 
 
 def is_training_due(version_id: UUID) -> bool:
-    """Return whether a schema version has the documents that its next training run requires."""
+    """Return whether a schema version has as many documents as its next training run requires."""
     next_count = compute_next_document_count(models.get_latest_document_count(version_id))
     version = _get_version(version_id)
     version_ids = documents.list_compatible_version_ids(version)
@@ -233,13 +228,13 @@ def _save_model(
         "content": training_result.content,
         "mac": store.build_mac(version.id, training_result.version, training_result.content),
     }
-    model_id = store.save(values, activate=training_result.is_better)
+    model_id = store.save(values, activate=training_result.is_no_worse)
     payload: TrainedPayload = {
         "model_id": model_id,
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
         "version": training_result.version,
-        "state": (ModelState.ACTIVE if training_result.is_better else ModelState.CANDIDATE).value,
+        "state": (ModelState.ACTIVE if training_result.is_no_worse else ModelState.CANDIDATE).value,
     }
     events.emit(emitted_events.TRAINED, payload)
     return model_id

@@ -74,10 +74,8 @@ def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[D
     counted_rows = union_all(
         _select_by_reviewer(schema_id, edges), _select_by_day(schema_id, edges)
     ).subquery()
-    schema_column, author_column = (
-        cast(counted_rows.c.schema_id, Uuid),
-        cast(counted_rows.c.author_id, Uuid),
-    )
+    schema_column = cast(counted_rows.c.schema_id, Uuid)
+    author_column = cast(counted_rows.c.author_id, Uuid)
     statement = (
         select(
             schema_column.label("schema_id"),

@@ -21,7 +21,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.locking import CLAIMED_BY, CONTRIBUTOR_IDS
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-BATCH = 1000
+BATCH_SIZE = 1000
 
 CLAIMABLE_ITEMS = claimable_tables.ClaimableTable("tag_sets", Role.reviewer)
 
@@ -65,7 +65,7 @@ class LockedItem(NamedTuple):
     """A locked tag set that is pending review.
 
     `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
-    `claimed_by` is the id of the user with an unexpired claim.
+    `claimed_by` is the id of the user with an unexpired claim, or None.
     """
 
     id: UUID
@@ -109,8 +109,8 @@ def assign(
     """Assign locked items, and end the claims on items that are not in `ids_with_kept_claims`.
 
     `user_ids_by_item` maps item ids to user ids, or to None if all items are assigned to `team_id`.
-    If `due_at` is None, the due times do not change. With `escalation_reason`, the user
-    `by` escalates the items.
+    If `due_at` is None, the due times do not change. If `escalation_reason` is set, the items are
+    escalated by the user `by`.
     """
     values = {
         "org": tenancy.current_organization_id(),
@@ -129,14 +129,14 @@ def assign(
 
 
 def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
-    """Claim a locked item for a reviewer for `minutes`."""
+    """Claim a locked item for a reviewer. The claim expires after `minutes`."""
     values = {**claimable_tables.build_claim(user_id, minutes), "updated_at": TagSet.updated_at}
     db.execute_bulk(update(TagSet).where(TagSet.id == item_id).values(values))
 
 
 def prioritize_nearly_due() -> int:
-    """Prioritize at most BATCH reviews due within 24 hours; return how many were prioritized."""
-    return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH}).all())
+    """Prioritize at most BATCH_SIZE reviews that are due within 24 hours; return their number."""
+    return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH_SIZE}).all())
 
 
 # PostgreSQL checks the conditions again after it has locked an item. Unassigning an item does not
@@ -215,7 +215,7 @@ class UnassignedItem(NamedTuple):
 
 
 def unassign_user(user_id: UUID) -> list[UnassignedItem]:
-    """Unassign a user from at most BATCH items, unless the user may review.
+    """Unassign a user from at most BATCH_SIZE items, unless the user may review.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the user may review.
@@ -224,7 +224,7 @@ def unassign_user(user_id: UUID) -> list[UnassignedItem]:
 
 
 def unassign_team(team_id: UUID) -> list[UnassignedItem]:
-    """Unassign a team from at most BATCH items that none of the team's members can review.
+    """Unassign a team from at most BATCH_SIZE items that none of the team's members can review.
 
     Returns the items in the order of their ids. An empty list means that no item is left.
     """
@@ -232,7 +232,7 @@ def unassign_team(team_id: UUID) -> list[UnassignedItem]:
 
 
 def _unassign_batch(statement: TextClause, **assignee: UUID) -> list[UnassignedItem]:
-    values = {"org": tenancy.current_organization_id(), "batch": BATCH, **assignee}
+    values = {"org": tenancy.current_organization_id(), "batch": BATCH_SIZE, **assignee}
     return sorted(UnassignedItem._make(row) for row in db.session().execute(statement, values))
 
 
@@ -248,12 +248,12 @@ class EndedSelfReview(NamedTuple):
 
 
 def end_self_reviews() -> list[EndedSelfReview]:
-    """End the claims and direct assignments of labelers on at most BATCH of their own items.
+    """End the claims and direct assignments of users on at most BATCH_SIZE items that they labeled.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the organization allows self-review.
     """
-    values = {"org": tenancy.current_organization_id(), "batch": BATCH}
+    values = {"org": tenancy.current_organization_id(), "batch": BATCH_SIZE}
     return sorted(
         EndedSelfReview._make(row) for row in db.session().execute(_END_SELF_REVIEWS, values)
     )

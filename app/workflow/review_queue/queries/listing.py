@@ -35,7 +35,7 @@ from app.workflow.tag_sets.counters import REVIEWS, list_flag_combinations
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.deciding import list_team_ids
 
-_SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
+_SORT_COLUMNS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _NON_FACET_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
 """The filters that are not facets of the counters of reviews."""
 
@@ -59,13 +59,20 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     team_ids = list_team_ids(user_id) if "mine" in filters else []
     keys = []
     if filters.get("mine"):
-        column = _SORTS[request.sort.lstrip("-")]
+        column = _SORT_COLUMNS[request.sort.lstrip("-")]
         keys = _build_mine_keys(column, filters, user_id, team_ids)
     statement = (
         SELECT_ITEMS if keys else SELECT_ITEMS.where(build_listed_condition(filters, user_id))
     )
     total = _build_total(filters, user_id, team_ids)
-    return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
+    return paginate(
+        statement,
+        request,
+        sort_columns=_SORT_COLUMNS,
+        unique=TagSet.id,
+        total=total,
+        key_queries=keys,
+    )
 
 
 def _build_total(
@@ -146,7 +153,7 @@ def _select_rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
 def _build_mine_keys(
     column: SQLColumnExpression[Any], filters: dict[str, Any], user_id: UUID, team_ids: list[UUID]
 ) -> list[KeyQuery]:
-    """Build the queries for the keys of items that match `filters`, one query for each index.
+    """Build the queries for the sort keys and ids of the items that match `filters`, one per index.
 
     The items are assigned to the user, claimed by the user, or assigned to one of the teams.
     """

@@ -5,14 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import (
-    ColumnElement,
-    and_,
-    bindparam,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 
 from app.documents.artifacts.models.documents import Artifact
 from app.identity.teams.models import TeamMember
@@ -31,7 +24,7 @@ _RANK: ColumnElement[int] = TagSet.review_rank.expression
 
 
 class ItemRow(NamedTuple):
-    """An item with its artifact; `claimed_by` is the id of the user with an unexpired claim."""
+    """An item with its artifact; `claimed_by` is the user with an unexpired claim, or None."""
 
     id: UUID
     artifact_id: UUID
@@ -70,7 +63,6 @@ SELECT_ITEMS = (
     .join(Artifact, build_join(TagSet.artifact_id, Artifact))
     .join(ArtifactSchema, build_join(TagSet.schema_id, ArtifactSchema))
 )
-
 
 # Prepared because every request for the next item runs this query.
 _GET_ITEM = Prepared.from_select(

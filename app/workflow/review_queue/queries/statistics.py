@@ -28,7 +28,7 @@ from app.workflow.review_queue.queries.reading import IS_CLAIMED, IS_LISTED
 from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
 
-_COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
+_COUNT_COLUMNS = ("depth", "unassigned", "escalated", "overdue", "claimed")
 
 
 class PendingCount(NamedTuple):
@@ -68,7 +68,7 @@ def count_pending(schema_id: UUID | None) -> list[PendingCount]:
         select(
             schema_column.label("schema_id"),
             ArtifactSchema.name.label("schema_name"),
-            *(cast(func.sum(counted_rows.c[name]), Integer).label(name) for name in _COUNTS),
+            *(cast(func.sum(counted_rows.c[name]), Integer).label(name) for name in _COUNT_COLUMNS),
         )
         .join(ArtifactSchema, ArtifactSchema.id == schema_column)
         .group_by(counted_rows.c.schema_id, ArtifactSchema.name)
@@ -88,7 +88,7 @@ def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> 
 
 
 def _build_counts(schema_id: ColumnElement[Any], **counts: ColumnElement[int]) -> Select[Any]:
-    zeros: dict[str, ColumnElement[int]] = dict.fromkeys(_COUNTS, literal(0))
+    zeros: dict[str, ColumnElement[int]] = dict.fromkeys(_COUNT_COLUMNS, literal(0))
     columns = (expression.label(name) for name, expression in (zeros | counts).items())
     return select(schema_id.label("schema_id"), *columns)
 

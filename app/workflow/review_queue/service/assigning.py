@@ -102,11 +102,11 @@ class _ItemAssigner(Assigner[LockedItem]):
         self._caller = caller
         self._due_at = due_at
         self._escalation_reason = reason
-        self._self_review = False
+        self._allows_self_review = False
 
     def lock_recipients(self) -> None:
         """Lock the recipients like the base class, and the setting that allows self-review."""
-        self._self_review = organizations.lock_self_review(self._caller)
+        self._allows_self_review = organizations.lock_self_review(self._caller)
         super().lock_recipients()
 
     def assign_batch(
@@ -122,24 +122,29 @@ class _ItemAssigner(Assigner[LockedItem]):
         failures = bulk.build_not_found_errors(item_ids, {item.id for item in locked_items})
         if find_failures is not None:
             failures.update(find_failures(item_ids))
-        open_items = [item for item in locked_items if item.id not in failures]
+        assignable_items = [item for item in locked_items if item.id not in failures]
         # Items that few recipients may review are assigned first, so that the other items can
         # balance the loads.
-        user_ids = set(self._recipients)
-        open_items.sort(
+        user_ids = set(self._recipient_ids)
+        assignable_items.sort(
             key=lambda row: (len(user_ids - self._find_excluded_ids(row)), row.review_rank, row.id)
         )
-        return failures | self.assign({item.id: item for item in open_items})
+        return failures | self.assign({item.id: item for item in assignable_items})
 
     def _find_excluded_ids(self, item: LockedItem) -> set[UUID | None]:
-        """Return the user ids not to choose. A recipient's claim excludes all other recipients."""
+        """Return the ids of the users to whom an item must not be assigned.
+
+        If a recipient has claimed the item, all other recipients are excluded.
+        """
         excluded_ids: set[UUID | None] = {
             id_
             for id_ in item.contributor_ids
-            if not rules.can_review(id_, item.contributor_ids, allows_self_review=self._self_review)
+            if not rules.can_review(
+                id_, item.contributor_ids, allows_self_review=self._allows_self_review
+            )
         }
-        if item.claimed_by in self._recipients and item.claimed_by not in excluded_ids:
-            excluded_ids.update(self._recipients)
+        if item.claimed_by in self._recipient_ids and item.claimed_by not in excluded_ids:
+            excluded_ids.update(self._recipient_ids)
             excluded_ids.remove(item.claimed_by)
         return excluded_ids
 
@@ -148,7 +153,7 @@ class _ItemAssigner(Assigner[LockedItem]):
 
         An escalation may end the claim of any user.
         """
-        allowed_claimants = (None, self._caller.user_id, *self._recipients)
+        allowed_claimants = (None, self._caller.user_id, *self._recipient_ids)
         return self._escalation_reason is None and item.claimed_by not in allowed_claimants
 
     def _choose(self, rows: Mapping[UUID, LockedItem]) -> Choices:
@@ -214,16 +219,16 @@ class _EscalationAssigner(_ItemAssigner):
     """
 
     def lock_recipients(self) -> None:
-        """Lock the recipients like the base class, but a team may have no reviewer."""
-        self._self_review = organizations.lock_self_review(self._caller)
+        """Lock the recipients like the base class, but allow a team without reviewers."""
+        self._allows_self_review = organizations.lock_self_review(self._caller)
         if self._team_id is not None:
-            self._recipients = recipients.lock_team_members(self._team_id, self.role)
+            self._recipient_ids = recipients.lock_team_members(self._team_id, self.role)
             return
-        self._recipients = list(lock_eligible_members(self._user_ids, self.role))
-        if not self._recipients:
+        self._recipient_ids = list(lock_eligible_members(self._user_ids, self.role))
+        if not self._recipient_ids:
             raise errors.invalid("Must be a member who can review.", "user_id")
 
     def _build_error(self, _item: LockedItem) -> ApiError:
-        if not self._recipients:
+        if not self._recipient_ids:
             return recipients.build_no_member_error(self.role)
         return errors.invalid(_OWN_WORK_MESSAGE, "user_id" if self._team_id is None else "team_id")

@@ -96,7 +96,7 @@ class DocumentRow(NamedTuple):
     attributes: dict[str, Any]
 
 
-START = RoutingPosition(datetime.min.replace(tzinfo=UTC), UUID(int=0))
+START_POSITION = RoutingPosition(datetime.min.replace(tzinfo=UTC), UUID(int=0))
 """The position before all documents."""
 
 
@@ -154,7 +154,7 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[DocumentR
         ids=_format_ids(ids), **({"metadata_keys": keys} if keys else {})
     )
     columns = frozenset(attributes & _COLUMNS.keys())
-    statement = _build_statement(columns, metadata=bool(keys))
+    statement = _build_statement(columns, with_metadata=bool(keys))
     rows = db.session().execute(statement, parameters).mappings()
     return [_build_row(row, attributes) for row in rows]
 
@@ -170,9 +170,9 @@ def _build_row(columns: RowMapping, attributes: frozenset[str]) -> DocumentRow:
 
 
 @cache
-def _build_statement(columns: frozenset[str], *, metadata: bool) -> TextClause:
+def _build_statement(columns: frozenset[str], *, with_metadata: bool) -> TextClause:
     selected_columns = [_COLUMNS[name] for name in sorted(columns)] + (
-        [_METADATA] if metadata else []
+        [_METADATA] if with_metadata else []
     )
     return text(
         f"""

@@ -12,7 +12,7 @@ from app.kit.periods import build_filter_conditions
 from app.workflow.routing_rules.models import RoutingRule
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
-_SORTS = {
+_SORT_COLUMNS = {
     "position": RoutingRule.position,
     "name": RoutingRule.name,
     "created_at": RoutingRule.created_at,
@@ -41,7 +41,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     `filters` maps columns to values. Two other keys are allowed: created_after and created_before.
     """
     statement = select(RoutingRule).where(*build_filter_conditions(RoutingRule, filters))
-    return paginate(statement, request, sorts=_SORTS, unique=RoutingRule.id)
+    return paginate(statement, request, sort_columns=_SORT_COLUMNS, unique=RoutingRule.id)
 
 
 def get(rule_id: UUID) -> RoutingRule | None:
@@ -105,7 +105,7 @@ def disable_rules_of_user(user_id: UUID, reason: str) -> None:
 
 
 def clear_schema(schema_id: UUID) -> None:
-    """Remove a schema from all rules; a trigger disables them and stores the reason."""
+    """Remove a schema from the rules that set it; a trigger disables them and stores the reason."""
     db.execute_bulk(
         update(RoutingRule).where(RoutingRule.schema_id == schema_id).values(schema_id=None)
     )

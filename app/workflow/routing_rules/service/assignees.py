@@ -36,12 +36,12 @@ class AssigneeChoice:
 class AssigneeData:
     """The data that is needed to choose assignees.
 
-    `labelers` contains the ids of the rules' users who can label. `skills` and `loads` have user
+    `labeler_ids` contains the ids of the rules' users who can label. `skills` and `loads` have user
     ids as keys; a load is a number of open artifacts. `required_skills` has schema ids as keys.
     """
 
     members: MembersByTeam
-    labelers: set[UUID]
+    labeler_ids: set[UUID]
     skills: dict[UUID, frozenset[str]]
     loads: Counter[UUID]
     required_skills: dict[UUID, frozenset[str]]
@@ -63,19 +63,19 @@ def load_assignee_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> Ass
     skills_team_ids = team_ids_by_strategy["skills"]
     team_ids = round_robin_team_ids | least_loaded_team_ids | skills_team_ids
     members = queries.list_members(team_ids) if team_ids else MembersByTeam({}, {})
-    skill_candidates = _collect_members(members.nested, skills_team_ids)
-    load_candidates = skill_candidates | _collect_members(members.direct, least_loaded_team_ids)
+    skill_candidates = _collect_member_ids(members.nested, skills_team_ids)
+    load_candidates = skill_candidates | _collect_member_ids(members.direct, least_loaded_team_ids)
     user_ids = {rule.user_id for rule in rules if rule.user_id}
     return AssigneeData(
         members=members,
-        labelers=find_eligible_user_ids(user_ids, Role.labeler) if user_ids else set(),
+        labeler_ids=find_eligible_user_ids(user_ids, Role.labeler) if user_ids else set(),
         skills=queries.get_skills(skill_candidates) if skill_candidates else {},
         loads=Counter(count_open_artifacts(load_candidates) if load_candidates else {}),
         required_skills=queries.get_required_skills(set(schema_ids)) if skills_team_ids else {},
     )
 
 
-def _collect_members(
+def _collect_member_ids(
     members_by_team: Mapping[UUID, Iterable[UUID]], team_ids: Iterable[UUID]
 ) -> set[UUID]:
     return {user_id for team_id in team_ids for user_id in members_by_team.get(team_id, ())}
@@ -85,7 +85,7 @@ def _collect_members(
 class AssigneeChooser:
     """Chooses assignees for one document after another, and increments the users' loads.
 
-    `last_user_ids` maps the positions of round-robin rules to the users that they assigned last.
+    `last_user_ids` maps the positions of round-robin rules to the ids of the last assigned users.
     """
 
     data: AssigneeData
@@ -95,7 +95,7 @@ class AssigneeChooser:
     def choose(self, rule: Rule, schema_id: UUID | None) -> AssigneeChoice:
         """Choose the assignee for an artifact with this schema, according to a rule's action."""
         if rule.user_id is not None:
-            if rule.user_id not in self.data.labelers:
+            if rule.user_id not in self.data.labeler_ids:
                 return AssigneeChoice(note=USER_CANNOT_LABEL)
             return self._choose_user(rule.user_id)
         assert rule.team_id is not None

@@ -1,7 +1,7 @@
-"""Limits on the patterns of all rules together, and on the time for evaluating the rules.
+"""Limits on the patterns (regular expressions) of all rules, and on the time to evaluate rules.
 
-The limits on patterns bound the memory of a rule set. The limits on time are also needed, because
-the time that a pattern takes depends on the text of the document.
+The limits on patterns bound the memory of the compiled rules. The limits on time are also needed,
+because the time that a pattern takes depends on the text of the document.
 """
 
 from collections.abc import Iterable

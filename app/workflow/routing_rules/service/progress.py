@@ -5,7 +5,7 @@ from uuid import UUID
 
 from app.kit.jobs import Job
 from app.workflow.routing_rules.queries import documents
-from app.workflow.routing_rules.queries.documents import START, RoutingPosition
+from app.workflow.routing_rules.queries.documents import START_POSITION, RoutingPosition
 
 
 class ApplyProgress:
@@ -17,7 +17,7 @@ class ApplyProgress:
     """
 
     def __init__(self, job: Job | None = None) -> None:
-        self.position = START
+        self.position = START_POSITION
         self.created_until = documents.get_time()
         self._job = job
         if job is not None and job.progress is not None:
@@ -37,7 +37,7 @@ class ApplyProgress:
             "until": self.created_until.isoformat(),
         }
         if self._job is not None and not self._job.store_progress(progress):
-            self.position, self.created_until = START, documents.get_time()
+            self.position, self.created_until = START_POSITION, documents.get_time()
             return False
         self.position = position
         return True

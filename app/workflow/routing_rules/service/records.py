@@ -1,4 +1,4 @@
-"""Creation, update, reordering and deletion of rules.
+"""Creation, update, reordering and deletion of routing rules.
 
 Every change acquires the organization's routing lock first. The order of the rules is therefore
 always complete, and no batch is routed while a change is incomplete.
@@ -188,19 +188,19 @@ def _request_routing(requested_by: UUID, *, apply: bool) -> None:
         )
 
 
-def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
+def validate_conditions(value: dict[str, Any], path_prefix: str = "") -> CompiledConditions:
     """Validate and compile conditions. Raises 400 with the path of the first invalid condition."""
     try:
         return compiled_rules.get_compiled_conditions(value)
     except ConditionError as error:
-        path = f"{prefix}conditions.{error.path}".rstrip(".")
+        path = f"{path_prefix}conditions.{error.path}".rstrip(".")
         raise errors.invalid(error.message, path) from None
 
 
 def _check_patterns(
     new_conditions: CompiledConditions, replaced_rule: RoutingRule | None = None
 ) -> None:
-    """Check the limits on the patterns of all rules, including `new_conditions`.
+    """Check the limits on the regular expressions (patterns) of all rules and `new_conditions`.
 
     The conditions of `replaced_rule` are not counted. Raises 409 if the totals exceed a limit,
     unless they are no larger than before.
@@ -217,14 +217,14 @@ def _check_patterns(
         raise errors.ApiError("conflict", new_totals.error, field="conditions")
 
 
-def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
+def validate_action(value: Mapping[str, Any], path_prefix: str = "") -> None:
     """Validate an action. Raises 400 with the path of the first invalid property.
 
     An action must set at least one property. It must not have both a team and a user, or a strategy
     without a team. The team, user and schema must exist, and the user must be able to label. They
     are locked until the transaction ends.
     """
-    path = f"{prefix}action"
+    path = f"{path_prefix}action"
     team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]
     if team_id is not None and user_id is not None:
         raise errors.invalid("Set either a team or a user, not both.", f"{path}.user_id")

@@ -35,14 +35,14 @@ select_matches = matches.select_matches
 
 log = get_logger(__name__)
 
-BATCH = 1000
+BATCH_SIZE = 1000
 
 ReportProgress = Callable[[int, int], None]
 """A function that receives the number of processed documents and the total number."""
 
 
 def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.checkpoint) -> int:
-    """Route ingested documents, make them available to labelers; return how many matched a rule.
+    """Route ingested documents and make them available to labelers; return how many matched a rule.
 
     Documents that are already assigned are not assigned again, and neither are documents that the
     rules have processed, unless they were reprocessed. The call is therefore safe to repeat.
@@ -53,10 +53,10 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
     ends_at = monotonic() + limits.RUN_SECONDS
     matched_count = 0
     while remaining_ids:
-        batch = remaining_ids[:BATCH]
+        batch = remaining_ids[:BATCH_SIZE]
         result = _route_and_release(batch)
         matched_count += len(result.matched_documents)
-        remaining_ids = [*result.remaining_ids, *remaining_ids[BATCH:]]
+        remaining_ids = [*result.remaining_ids, *remaining_ids[BATCH_SIZE:]]
         if remaining_ids and monotonic() >= ends_at:
             artifacts.request_routing(remaining_ids)
             break
@@ -66,7 +66,7 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
 
 
 def _route_and_release(ids: Sequence[UUID]) -> MatchResult:
-    """Route a batch of ingested documents, and make the processed documents available."""
+    """Route a batch of ingested documents; make the processed documents available to labelers."""
     result = MatchResult()
     if records.has_enabled_rules():
         records.lock()
@@ -94,7 +94,7 @@ def route_unassigned(
     total, processed_count, matched_count = documents.count_unassigned(), 0, 0
     while True:
         records.lock()
-        batch = documents.list_unassigned(progress.position, progress.created_until, BATCH)
+        batch = documents.list_unassigned(progress.position, progress.created_until, BATCH_SIZE)
         if not batch:
             if progress.advance(progress.position):
                 log.info("routing.done", processed=processed_count, matched=matched_count)

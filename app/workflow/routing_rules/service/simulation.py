@@ -154,9 +154,9 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
     _check_patterns(PatternTotals(sum(count_patterns(body["conditions"]) for body in rules), 0))
     simulated_rules = []
     for index, body in enumerate(rules):
-        prefix = f"rules.{index}."
-        compiled_conditions = validate_conditions(body["conditions"], prefix)
-        validate_action(body["action"], prefix)
+        path_prefix = f"rules.{index}."
+        compiled_conditions = validate_conditions(body["conditions"], path_prefix)
+        validate_action(body["action"], path_prefix)
         properties = {name: body[name] for name in ("name", "enabled", "stop")}
         simulated_rules.append(
             Rule(

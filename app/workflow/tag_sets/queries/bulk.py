@@ -38,7 +38,7 @@ class ArtifactTagSet(NamedTuple):
 
 
 def list_siblings(tag_sets: Collection[LockedReview]) -> list[ArtifactTagSet]:
-    """Return the other unrejected tag sets of the artifacts of `tag_sets`, ordered by id."""
+    """Return the other tag sets of the artifacts of `tag_sets`, except rejected ones, by id."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": _format_ids({row.artifact_id for row in tag_sets}),

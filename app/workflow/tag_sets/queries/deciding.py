@@ -72,7 +72,7 @@ def list_team_ids(user_id: UUID) -> list[UUID]:
     return list(db.session().scalars(statement))
 
 
-_DECISIONS = ("accept", "correction", "reject")
+_DECISION_KINDS = ("accept", "correction", "reject")
 _RECORDED_COLUMNS = (
     TagSet.organization_id,
     TagSet.id,
@@ -155,7 +155,7 @@ def _insert_revisions(
         literal(kind),
         literal(note, TagSetRevision.note.type),
     )
-    if kind in _DECISIONS:
+    if kind in _DECISION_KINDS:
         columns += ["schema_id", "waited_microseconds"]
         waited_seconds = extract("epoch", tag_sets.c.updated_at - _previous_revision.created_at)
         revision_rows = revision_rows.add_columns(

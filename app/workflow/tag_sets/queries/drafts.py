@@ -65,8 +65,8 @@ def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | N
     return int(db.session().execute(statement).scalar_one())
 
 
-class Draft(NamedTuple):
-    """A tag set of any status that is locked before a save, with columns of its artifact."""
+class TagSetToSave(NamedTuple):
+    """A tag set that is locked for a save, in any status, with columns of its artifact."""
 
     id: UUID
     artifact_id: UUID
@@ -107,7 +107,7 @@ _LOCK = Prepared.from_select(
     "lock_draft",
     build_lock(
         select_tag_sets(
-            Draft._fields,
+            TagSetToSave._fields,
             text_length=Artifact.text_length,
             page_count=Artifact.page_count,
             artifact_updated_at=Artifact.updated_at,
@@ -118,7 +118,7 @@ _LOCK = Prepared.from_select(
     organization_id="uuid",
     tag_set_id="uuid",
 )
-_LOCK.build_row = Draft._make
+_LOCK.build_row = TagSetToSave._make
 
 _CLAIMABLE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
 # A draft reserves its artifact for its labeler as soon as it has tags.
@@ -171,10 +171,11 @@ _GET_TAGS = Prepared(
 )
 
 
-def lock(tag_set_id: UUID) -> Draft | None:
+def lock(tag_set_id: UUID) -> TagSetToSave | None:
     """Lock a tag set and its artifact, and return the tag set, or None if it does not exist."""
-    draft: Draft | None = _LOCK.first(str(tenancy.current_organization_id()), str(tag_set_id))
-    return draft
+    organization_id = str(tenancy.current_organization_id())
+    tag_set: TagSetToSave | None = _LOCK.first(organization_id, str(tag_set_id))
+    return tag_set
 
 
 def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
@@ -184,7 +185,7 @@ def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
 
 
 def save(
-    draft: Draft,
+    draft: TagSetToSave,
     tags: list[dict[str, Any]],
     *,
     author_id: UUID,

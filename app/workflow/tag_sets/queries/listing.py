@@ -42,7 +42,7 @@ from app.workflow.tag_sets.queries.reading import (
 )
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
+_SORT_COLUMNS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _STATUSES = tuple(TagSetStatus)
 _MIN_ROWS_TO_SCAN = 20_000
 """The minimum number of tag sets for which a list by `updated_at` reads an index in that order.
@@ -81,7 +81,14 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
     statement = select_listed_tag_sets(request.page_size)
     if not keys:
         statement = statement.where(*conditions)
-    return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
+    return paginate(
+        statement,
+        request,
+        sort_columns=_SORT_COLUMNS,
+        unique=TagSet.id,
+        total=total,
+        key_queries=keys,
+    )
 
 
 def _build_visible_total_and_keys(
@@ -117,15 +124,15 @@ def _build_visible_total_and_keys(
 def _build_submitted_total_and_keys(
     filters: dict[str, Any], reader: Reader, *, by_creation: bool
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
-    blind_versions = _list_blind_version_ids() if reader.is_labeler else []
-    if not blind_versions:
+    blind_version_ids = _list_blind_version_ids() if reader.is_labeler else []
+    if not blind_version_ids:
         # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
         keys = build_keys(filters) if by_creation and not has_rare_source else []
         return build_count(filters), keys or [KeyQuery(KEYS.where(*build_conditions(filters)))]
-    siblings = _select_siblings(filters, reader.user_id, blind_versions)
-    total = _build_visible_count(filters, reader.user_id, blind_versions, siblings)
-    keys = [_build_non_blind_key(filters, blind_versions, by_creation=by_creation)]
+    siblings = _select_siblings(filters, reader.user_id, blind_version_ids)
+    total = _build_visible_count(filters, reader.user_id, blind_version_ids, siblings)
+    keys = [_build_non_blind_key(filters, blind_version_ids, by_creation=by_creation)]
     if filters.get("labeler_id", reader.user_id) == reader.user_id:
         own_filters = {**filters, "labeler_id": reader.user_id}
         own_keys = build_keys(own_filters) if by_creation else []
@@ -138,8 +145,8 @@ def _build_submitted_total_and_keys(
 def _list_blind_version_ids() -> VersionIds:
     """Return the ids of the schema versions with which artifacts are labeled blind.
 
-    Of these versions, labelers see only their own tag sets until they have submitted a tag set for
-    the artifact. See `build_labeler_visibility_condition`.
+    With these versions, labelers see only their own tag sets until they have submitted a tag set
+    for the artifact. See `build_labeler_visibility_condition`.
     """
     statement = select(SchemaVersion.id).where(
         or_(IS_OVERLAPPING, SchemaVersion.schema_id.in_(OVERLAPPING_SCHEMAS))
@@ -148,31 +155,31 @@ def _list_blind_version_ids() -> VersionIds:
 
 
 def _build_visible_count(
-    filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds, siblings: CTE | None
+    filters: dict[str, Any], user_id: UUID, blind_version_ids: VersionIds, siblings: CTE | None
 ) -> ColumnElement[int]:
     """Build an expression for the number of tag sets that match `filters` and are visible.
 
     `user_id` is the id of the labeler who reads the list. `siblings` is the result of
     `_select_siblings`.
     """
-    total = build_count(filters) - build_count(filters, versions=list(blind_versions))
+    total = build_count(filters) - build_count(filters, version_ids=list(blind_version_ids))
     if filters.get("labeler_id", user_id) == user_id:
-        total += build_count(filters, versions=list(blind_versions), labeler_id=user_id)
+        total += build_count(filters, version_ids=list(blind_version_ids), labeler_id=user_id)
     if siblings is not None:
         total += select(func.count()).select_from(siblings).scalar_subquery()
     return total
 
 
 def _select_siblings(
-    filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds
+    filters: dict[str, Any], user_id: UUID, blind_version_ids: VersionIds
 ) -> CTE | None:
     """Build a CTE of the tag sets by other people that a labeler may see after labeling blind.
 
-    The CTE contains tag sets of `blind_versions`, for artifacts for which the labeler has submitted
-    a tag set. It searches by artifact, so the cost grows with the number of the labeler's own tag
-    sets with the schemas of `blind_versions`. Returns None if the labeler has no such tag set.
+    The CTE contains tag sets of `blind_version_ids`, for artifacts for which the labeler has
+    submitted a tag set. It searches by artifact, so the cost grows with the number of the labeler's
+    tag sets with the schemas of `blind_version_ids`. Returns None if there is no such tag set.
     """
-    blind_schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_versions))
+    blind_schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_version_ids))
     schema_ids = list(db.session().scalars(blind_schemas.distinct()))
     own_total = counters.build_total(TAG_SETS, {"labeler_id": user_id, "schema_id": schema_ids})
     if not db.session().execute(select(own_total)).scalar_one():
@@ -193,7 +200,7 @@ def _select_siblings(
     )
     siblings = KEYS.where(
         TagSet.organization_id == organization_id,
-        TagSet.schema_version_id.in_(blind_versions),
+        TagSet.schema_version_id.in_(blind_version_ids),
         TagSet.labeler_id.is_distinct_from(user_id),
         TagSet.artifact_id == submitted_tag_set.c.artifact_id,
         TagSet.schema_id == submitted_tag_set.c.schema_id,
@@ -204,16 +211,16 @@ def _select_siblings(
 
 
 def _build_non_blind_key(
-    filters: dict[str, Any], blind_versions: VersionIds, *, by_creation: bool
+    filters: dict[str, Any], blind_version_ids: VersionIds, *, by_creation: bool
 ) -> KeyQuery:
     """Build the index ranges for the tag sets whose versions are not labeled blind."""
-    is_not_blind = TagSet.schema_version_id.not_in(blind_versions)
+    is_not_blind = TagSet.schema_version_id.not_in(blind_version_ids)
     if not by_creation:
-        count = build_count(filters) - build_count(filters, versions=list(blind_versions))
+        count = build_count(filters) - build_count(filters, version_ids=list(blind_version_ids))
         if db.session().execute(select(count)).scalar_one() >= _MIN_ROWS_TO_SCAN:
             return KeyQuery(KEYS.where(is_not_blind, *build_conditions(filters)))
     branches = select_branches(
-        remove_period(filters), "schema_id", "status", excluded_versions=blind_versions
+        remove_period(filters), "schema_id", "status", excluded_version_ids=blind_version_ids
     )
     other_filters = {
         name: value for name, value in filters.items() if name not in ("status", "schema_id")

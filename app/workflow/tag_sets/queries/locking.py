@@ -1,4 +1,4 @@
-"""SQL queries that lock tag sets with their artifacts, in one order for all actions.
+"""SQL queries that lock tag sets with their artifacts (FOR NO KEY UPDATE), always in one order.
 
 Artifacts are locked before tag sets, each in the order of their ids, so that two transactions never
 wait for each other.
@@ -35,7 +35,7 @@ from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS, TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 RowT = TypeVar("RowT")
-BATCH = 1000
+BATCH_SIZE = 1000
 REQUIRED_LABEL_COUNT: ColumnElement[int] = literal_column(
     REQUIRED_LABELS.format(of="tag_sets."), Integer
 )
@@ -47,13 +47,13 @@ CLAIMED_BY = case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id))
 
 
 def build_lock(statement: Select[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
-    """Add conditions, an order and locks to a SELECT for tag sets that joins their artifacts.
+    """Add conditions, an order and row locks to a SELECT of tag sets joined with their artifacts.
 
     The locks allow new rows that refer to the locked rows. For each tag set, the statement locks
     the artifact first. If there are several artifacts, they must be locked already; see `_lock`.
     """
-    locked = statement.where(*conditions).order_by(TagSet.id)
-    return locked.with_for_update(of=(Artifact, TagSet), key_share=True)
+    ordered_statement = statement.where(*conditions).order_by(TagSet.id)
+    return ordered_statement.with_for_update(of=(Artifact, TagSet), key_share=True)
 
 
 def _lock(
@@ -143,7 +143,7 @@ class LockedReview(NamedTuple):
 
 
 def _select(names: Sequence[str], **expressions: SQLColumnExpression[Any]) -> Select[Any]:
-    """Build a SELECT for tag sets whose rows are named tuples with the fields `names`."""
+    """Build a SELECT of the columns `names` of tag sets, their artifacts and schema versions."""
     columns = db.build_columns(
         names,
         TagSet,
@@ -192,7 +192,7 @@ def lock_with_sources(tag_set_id: UUID) -> list[LockedTagSet]:
 
 
 def lock_by_artifact(artifact_id: UUID) -> list[LockedTagSet]:
-    """Lock all tag sets of an artifact except drafts, and return them ordered by id."""
+    """Lock an artifact's tag sets except drafts, with the artifact; return them ordered by id."""
     condition = and_(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT)
     return _lock(_SELECT_TAG_SETS, condition, LockedTagSet._make)
 
@@ -227,7 +227,7 @@ class LabeledArtifact(NamedTuple):
 
 
 def lock_labeled_artifacts(schema_id: UUID, after: LabeledArtifact | None) -> list[LabeledArtifact]:
-    """Lock the next BATCH artifacts of a schema that are in progress or in review.
+    """Lock the next BATCH_SIZE artifacts of a schema that are in progress or in review.
 
     Batches are in order of creation; `after` is the newest artifact in the previous batch, or None
     for the first batch. The returned artifacts are ordered by id.
@@ -238,6 +238,6 @@ def lock_labeled_artifacts(schema_id: UUID, after: LabeledArtifact | None) -> li
         "schema_id": schema_id,
         "since": after_time,
         "after": after_id,
-        "batch": BATCH,
+        "batch": BATCH_SIZE,
     }
     return [LabeledArtifact._make(row) for row in db.session().execute(_LOCK_LABELED, values)]

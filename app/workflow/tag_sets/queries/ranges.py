@@ -28,17 +28,20 @@ def build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
 
 
 def build_count(
-    filters: dict[str, Any], *, versions: VersionIds | None = None, labeler_id: UUID | None = None
+    filters: dict[str, Any],
+    *,
+    version_ids: VersionIds | None = None,
+    labeler_id: UUID | None = None,
 ) -> ColumnElement[int]:
     """Build an expression for the number of tag sets that match `filters`.
 
-    `versions` and `labeler_id` restrict the number to schema versions and to one labeler.
+    `version_ids` and `labeler_id` restrict the number to schema versions and to one labeler.
     """
     facet_filters = remove_period(filters)
     rows = select_ids(facet_filters)
-    if versions is not None:
-        facet_filters["version_id"] = versions
-        rows = rows.where(TagSet.schema_version_id.in_(versions))
+    if version_ids is not None:
+        facet_filters["version_id"] = version_ids
+        rows = rows.where(TagSet.schema_version_id.in_(version_ids))
     if labeler_id is not None:
         facet_filters["labeler_id"] = labeler_id
         rows = rows.where(TagSet.labeler_id == labeler_id)
@@ -75,19 +78,19 @@ def build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
 
 
 def select_branches(
-    facet_filters: dict[str, Any], *facets: str, excluded_versions: VersionIds = ()
+    facet_filters: dict[str, Any], *facets: str, excluded_version_ids: VersionIds = ()
 ) -> Subquery:
-    """Build a subquery with one row for each existing combination of facet values.
+    """Build a subquery with one row for each existing combination of values of `facets`.
 
-    Tag sets of `excluded_versions` are ignored.
+    Tag sets of `excluded_version_ids` are ignored.
     """
-    version_facet = ["version_id"] if excluded_versions else []
+    version_facet = ["version_id"] if excluded_version_ids else []
     cells = counters.select_cells(TAG_SETS, (*facets, *version_facet), facet_filters)
     columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in facets)
     named_columns = (column.label(name) for column, name in zip(columns, facets, strict=True))
     statement = select(*named_columns).group_by(*(cells.c[name] for name in facets))
-    if excluded_versions:
+    if excluded_version_ids:
         statement = statement.where(
-            cells.c.version_id.not_in([str(version_id) for version_id in excluded_versions])
+            cells.c.version_id.not_in([str(version_id) for version_id in excluded_version_ids])
         )
     return statement.having(func.sum(cells.c.n) > 0).subquery()

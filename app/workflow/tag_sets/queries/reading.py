@@ -87,7 +87,7 @@ _PREDICTION = case(
 def select_tag_sets(
     names: Sequence[str] = TagSetRow._fields, **expressions: SQLColumnExpression[Any]
 ) -> Select[Any]:
-    """Return a SELECT for tag sets whose rows are named tuples with the fields `names`.
+    """Return a SELECT of the columns `names` of tag sets, with their labelers and reviewers.
 
     `expressions` maps names to columns. It must contain the names that `TagSetRow` does not have,
     and may replace columns of `TagSetRow`.
@@ -110,7 +110,7 @@ def select_tag_sets(
 
 
 def select_listed_tag_sets(page_size: int | ColumnElement[int]) -> Select[Any]:
-    """Return a SELECT for tag sets in a list of `page_size` tag sets.
+    """Return a SELECT for a list of tag sets with `page_size` tag sets per page.
 
     Tags and provenance are null if they are larger than `MAX_PAGE_BYTES` divided by `page_size`.
     """
@@ -149,7 +149,7 @@ def get(tag_set_id: UUID) -> TagSetRow:
 
 
 IS_OVERLAPPING = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
-"""The schema version requires more than one tag set for each artifact."""
+"""The condition that a schema version requires more than one tag set for each artifact."""
 _OVERLAPPING_VERSIONS = select(SchemaVersion.id).where(IS_OVERLAPPING)
 OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
     ArtifactSchema.current_version_id.in_(_OVERLAPPING_VERSIONS)
@@ -219,7 +219,7 @@ def find_visible_ids(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
     return set(db.session().execute(statement).scalars())
 
 
-def find_viewers(
+def find_viewer_ids(
     tag_set_id: UUID, user_ids: Sequence[UUID], *, include_labelers: bool
 ) -> set[UUID]:
     """Return the ids in `user_ids` that belong to members who may see a tag set.

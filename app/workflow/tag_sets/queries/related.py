@@ -1,4 +1,4 @@
-"""SQL queries for siblings and merges, and for tag sets by artifact or schema."""
+"""SQL queries for the tag sets of an artifact or a schema, and for merges."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -69,7 +69,7 @@ def list_merge_ids_by_source(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
 
 
 def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
-    """Set or remove the flag `disagreement`. The tag sets' revisions do not change."""
+    """Set or remove the flag `disagreement` of tag sets. Their revisions do not change."""
     flags = TagSet.flags.op("-")(_DISAGREEMENT)
     if disagree:
         flags = flags.op("||")(func.jsonb_build_array(_DISAGREEMENT))

@@ -85,8 +85,8 @@ def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[UUID]:
 def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user must label an artifact blind.
 
-    The current version of the artifact's schema, or the version of one of its tag sets, requires
-    more than one tag set, and the user has not submitted a tag set with the artifact's schema.
+    This is true if the current version of the artifact's schema, or the version of one of its tag
+    sets, requires more than one tag set, and the user has not submitted one with this schema.
     """
     current_version = (
         select(ArtifactSchema.current_version_id)
@@ -139,9 +139,9 @@ def get_page(
     return paginate(
         statement,
         request,
-        sorts={"number": TagSetRevision.number},
+        sort_columns={"number": TagSetRevision.number},
         unique=TagSetRevision.number,
-        count=select(TagSetRevision.number).where(*conditions),
+        counted_rows=select(TagSetRevision.number).where(*conditions),
     )
 
 

@@ -16,7 +16,7 @@ from app.workflow.tag_sets.claimable import LABELABLE
 
 log = get_logger(__name__)
 
-BATCH = 1000
+BATCH_SIZE = 1000
 FILTERED_ASSIGNEES = """coalesce((
         SELECT jsonb_agg(assignee ORDER BY place)
         FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
@@ -250,7 +250,7 @@ _END_EXPIRED_RESERVATIONS = text(
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
-    """Lock an artifact, end the reservations that have a time limit, and return the labelers' ids.
+    """Lock an artifact, end its time-limited reservations, and return the ids of their labelers.
 
     If `user_id` is set, only the reservations of this user's drafts are ended.
     """
@@ -264,14 +264,14 @@ def list_reserved_for(artifact_id: UUID) -> list[UUID]:
     return db.session().scalar(statement) or []
 
 
-def list_organizations_with_expired_reservations() -> list[UUID]:
+def list_organization_ids_with_expired_reservations() -> list[UUID]:
     """Return the ids of all organizations with expired reservations."""
     return list(db.session().scalars(_ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS))
 
 
 def end_expired_reservations() -> list[UUID]:
-    """Lock at most BATCH artifacts, end their expired reservations, and return the artifact ids."""
-    values = {"batch": BATCH, **_build_organization_params()}
+    """Lock at most BATCH_SIZE artifacts, end their expired reservations, and return their ids."""
+    values = {"batch": BATCH_SIZE, **_build_organization_params()}
     return sorted(set(db.session().scalars(_END_EXPIRED_RESERVATIONS, values)))
 
 

@@ -48,11 +48,11 @@ class TagInput(Schema):
     evidence = List(Nested(EvidenceInput), max_items=MAX_EVIDENCE_ITEMS, allow_none=True)
 
 
-_NUMBER = (int, float)
+_NUMBER_TYPES = (int, float)
 _TAG_TYPES: dict[str, tuple[type, ...]] = {
     "field": (str,),
     "row": (int,),
-    "confidence": _NUMBER,
+    "confidence": _NUMBER_TYPES,
     "source": (str,),
     "evidence": (list,),
 }

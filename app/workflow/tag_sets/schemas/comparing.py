@@ -145,7 +145,7 @@ class ConsensusValue(Response):
 
 
 class ConsensusRow(Response):
-    """The number that a matched row has in one tag set."""
+    """The number of a table row in one tag set; rows of the tag sets are matched by content."""
 
     tag_set_id = Uuid()
     row = Int()

@@ -90,7 +90,7 @@ class _Batch:
         return valid_tag_sets
 
     def list_labeler_ids(self) -> set[UUID]:
-        """Return the labeler ids of all tag sets in the batch."""
+        """Return the ids of the labelers of the tag sets that have not failed a check."""
         return {row.labeler_id for row in self.tag_sets.values() if row.labeler_id is not None}
 
     def count_accepted(self, tag_set: LockedReview) -> int:
@@ -118,11 +118,11 @@ def accept_many(
     """Accept submitted tag sets and return an error for each tag set that was not accepted.
 
     Tag sets for which `find_failures` returns an error are not accepted. The other errors are
-    `not_found`; `permission_denied` for the caller's own tag set; and `conflict` if the tag set is
-    not submitted, is a merge, or is claimed by or assigned to another reviewer. The error is also
-    `conflict` if the artifact has an accepted merge, or as many accepted tag sets as its schema
-    requires, including the tag sets that this call has accepted. Emits `tag_set.accepted` for each
-    accepted tag set.
+    `not_found`; `permission_denied` if the caller may not review the tag set (`check_reviewer`);
+    and `conflict` if it is not submitted, is a merge, is claimed by another reviewer, or, unless
+    the caller is an admin, is assigned to another user or team. The error is also `conflict` if the
+    artifact has an accepted merge, or as many accepted tag sets as its schema requires, including
+    those that this call has accepted. Emits `tag_set.accepted` for each accepted tag set.
     """
     batch = _Batch(Action.ACCEPT, tag_set_ids, caller, find_failures)
 
@@ -165,23 +165,23 @@ def reject_many(
     `validation_error` if no labeler can edit the draft. Emits `tag_set.rejected` events.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
-    to_labeler = send_to == "labeler"
-    user_ids = batch.list_labeler_ids() if to_labeler else []
-    labeler_ids = lock_eligible_members(user_ids, Role.labeler) if user_ids else set()
+    are_returned = send_to == "labeler"
+    user_ids = batch.list_labeler_ids() if are_returned else []
+    eligible_ids = lock_eligible_members(user_ids, Role.labeler) if user_ids else set()
 
     def check(tag_set: LockedReview) -> str:
-        if not to_labeler:
+        if not are_returned:
             return TagSetStatus.REJECTED
-        _check_can_return(batch, tag_set, labeler_ids)
+        _check_can_return(batch, tag_set, eligible_ids)
         return TagSetStatus.DRAFT
 
     tag_sets = batch.check_tag_sets(check)
     if not tag_sets:
         return batch.failures
-    status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
+    status = TagSetStatus.DRAFT if are_returned else TagSetStatus.REJECTED
     rejections = TagSet.rejections + 1
     _record_decision(tag_sets, "reject", caller, status, reason=reason, rejections=rejections)
-    if to_labeler:
+    if are_returned:
         _claim_for_labelers(tag_sets, caller)
     else:
         _record_skips_after_rejection(tag_sets, reason)
@@ -201,33 +201,33 @@ def _emit_rejected(
 
 
 def _record_skips_after_rejection(rejected_tag_sets: list[LockedReview], reason: str) -> None:
-    """Record a skip of the artifact for each labeler whose tag set was rejected."""
-    ids_by_artifact: dict[UUID, list[UUID]] = {}
+    """For each rejected tag set, record that its labeler skips the artifact."""
+    labeler_ids: dict[UUID, list[UUID]] = {}
     for tag_set in rejected_tag_sets:
         if tag_set.labeler_id is not None:
-            ids_by_artifact.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
+            labeler_ids.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
     # Each pass records at most one skip per artifact. More than one pass is rare.
-    while ids_by_artifact:
+    while labeler_ids:
         skips.record_skips_after_rejection(
-            {artifact_id: ids.pop() for artifact_id, ids in ids_by_artifact.items()}, reason
+            {artifact_id: user_ids.pop() for artifact_id, user_ids in labeler_ids.items()}, reason
         )
-        ids_by_artifact = {artifact_id: ids for artifact_id, ids in ids_by_artifact.items() if ids}
+        labeler_ids = {key: user_ids for key, user_ids in labeler_ids.items() if user_ids}
 
 
 def _claim_for_labelers(returned_tag_sets: list[LockedReview], caller: Caller) -> None:
     """Claim the artifacts of returned tag sets for their labelers."""
     # If an artifact has several tag sets, the labeler of the first tag set gets the claim.
-    next_labelers = {
+    labeler_ids = {
         tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned_tag_sets)
     }
-    drafts.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
+    drafts.claim_artifacts(labeler_ids, minutes=rules.get_claim_minutes(caller))
 
 
-def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collection[UUID]) -> None:
+def _check_can_return(batch: _Batch, tag_set: LockedReview, eligible_ids: Collection[UUID]) -> None:
     limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
         raise errors.invalid("This tag set has no labeler. Set `send_to` to `pool`.", "send_to")
-    check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
+    check_labeler_is_eligible(tag_set.labeler_id, eligible_ids)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
             "The schema's rejection limit is reached. Set `send_to` to `pool`, or reject this tag"

@@ -189,9 +189,9 @@ def _render_fields(
 def render_ballot(
     ballot: Ballot, tag_set_ids: Sequence[UUID], alignment: RowAlignment
 ) -> dict[str, Any]:
-    """Render a ballot as a dict for the API response.
+    """Render a `Ballot` (the votes for one field and row) as a dict for the API response.
 
-    `rows` contains the number of the ballot's row in each tag set that has the row.
+    `rows` contains the number of the row in each tag set that has the row.
     """
     row_numbers = (
         () if ballot.row is None else alignment.rows[get_table_key(ballot.field), ballot.row]

@@ -22,7 +22,7 @@ REVIEW_RESET: dict[str, object] = {
     **dict.fromkeys(("review_due_at", "escalated_by", "escalated_at", "escalation_reason")),
     "escalated": False,
 }
-"""The initial values of the review columns. Every decision resets these columns."""
+"""The initial values of the columns for claim, assignment and escalation; decisions reset them."""
 
 
 def accept(
@@ -160,17 +160,17 @@ def reject(
     """
     tag_set = lock(tag_set_id)
     check_decision(Action.REJECT, tag_set, caller, revision)
-    next_labeler = _lock_next_labeler(tag_set, send_to)
-    to_labeler = next_labeler is not None and next_labeler == tag_set.labeler_id
-    if to_labeler:
+    next_labeler_id = _lock_next_labeler(tag_set, send_to)
+    is_returned = next_labeler_id is not None and next_labeler_id == tag_set.labeler_id
+    if is_returned:
         _check_rejection_limit(tag_set)
-    if next_labeler is not None:
-        check_no_other_tag_set(tag_set, next_labeler)
+    if next_labeler_id is not None:
+        check_no_other_tag_set(tag_set, next_labeler_id)
     author_id = caller.user_id
-    status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
+    status = TagSetStatus.DRAFT if is_returned else TagSetStatus.REJECTED
     values = build_decision(status, author_id, reason=reason, rejections=tag_set.rejections + 1)
     deciding.update_tag_sets([tag_set.id], values, kind="reject", author_id=author_id, note=reason)
-    draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
+    draft_id = _send_to_next_labeler(tag_set, next_labeler_id, reason, caller)
     statuses.update_statuses([tag_set.artifact_id])
     payload = build_rejected_payload(
         tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to, draft_id=draft_id
@@ -180,18 +180,18 @@ def reject(
 
 
 def _send_to_next_labeler(
-    tag_set: LockedTagSet, next_labeler: UUID | None, reason: str, caller: Caller
+    tag_set: LockedTagSet, next_labeler_id: UUID | None, reason: str, caller: Caller
 ) -> UUID | None:
     """Send the artifact to the next labeler or to the pool; return a new draft's id or None."""
-    if next_labeler is None:
+    if next_labeler_id is None:
         if tag_set.labeler_id is not None:
             skips.record_skips_after_rejection({tag_set.artifact_id: tag_set.labeler_id}, reason)
         return None
     draft_id = None
-    if next_labeler != tag_set.labeler_id:
-        draft_id = _create_next_draft(tag_set, next_labeler, reason, caller)
+    if next_labeler_id != tag_set.labeler_id:
+        draft_id = _create_next_draft(tag_set, next_labeler_id, reason, caller)
     drafts.claim_artifacts(
-        {tag_set.artifact_id: next_labeler}, minutes=rules.get_claim_minutes(caller)
+        {tag_set.artifact_id: next_labeler_id}, minutes=rules.get_claim_minutes(caller)
     )
     return draft_id
 
@@ -210,10 +210,10 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
         labeler_ids = lock_eligible_members([tag_set.labeler_id], Role.labeler)
         check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
         return tag_set.labeler_id
-    next_labeler = UUID(send_to)
-    if not lock_eligible_members([next_labeler], Role.labeler):
+    next_labeler_id = UUID(send_to)
+    if not lock_eligible_members([next_labeler_id], Role.labeler):
         raise errors.invalid("Must be the id of a member who can label.", "send_to")
-    return next_labeler
+    return next_labeler_id
 
 
 def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: Collection[UUID]) -> None:
@@ -235,11 +235,11 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
         )
 
 
-def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
+def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler_id: UUID) -> None:
     """Raise 409 if the next labeler has another tag set for the artifact in a blocking status."""
     blocking_statuses = rules.get_blocking_statuses(tag_set.required_labels)
     other_id = deciding.find_id_by_labeler(
-        tag_set.artifact_id, next_labeler, blocking_statuses, excluded_id=tag_set.id
+        tag_set.artifact_id, next_labeler_id, blocking_statuses, excluded_id=tag_set.id
     )
     if other_id is not None:
         message = "The labeler already has another tag set for this artifact."
@@ -247,13 +247,13 @@ def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
 
 
 def _create_next_draft(
-    tag_set: LockedTagSet, next_labeler: UUID, reason: str, caller: Caller
+    tag_set: LockedTagSet, next_labeler_id: UUID, reason: str, caller: Caller
 ) -> UUID:
     values = {
         "artifact_id": tag_set.artifact_id,
         "schema_id": tag_set.schema_id,
         "schema_version_id": tag_set.schema_version_id,
-        "labeler_id": next_labeler,
+        "labeler_id": next_labeler_id,
         "tags": tag_set.tags,
         "reason": reason,
         "earlier_rejections": tag_set.rejections + tag_set.earlier_rejections + 1,
@@ -277,8 +277,8 @@ def check_decision(
 ) -> None:
     """Check that the caller may decide on the tag set now, and that its revision is `revision`.
 
-    If `revision` is None, the revision is not checked. Raises the errors of `check_reviewer`,
-    `check_state` and `check_review`, in this order.
+    If `revision` is None, the revision is not checked. `team_ids` is as in `check_review`. Raises
+    the errors of `check_reviewer`, `check_state` and `check_review`, in this order.
     """
     rules.check_reviewer(caller, tag_set)
     rules.check_state(tag_set, action, revision)

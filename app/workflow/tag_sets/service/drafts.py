@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.models.documents import ArtifactRow
 from app.documents.artifacts.service import reading as artifact_reading
 from app.documents.artifacts.service import texts
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
@@ -20,14 +20,14 @@ from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
 from app.workflow.tag_sets.queries import deciding, related, revisions, skips, statuses
 from app.workflow.tag_sets.queries import drafts as queries
-from app.workflow.tag_sets.queries.drafts import Draft
+from app.workflow.tag_sets.queries.drafts import TagSetToSave
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, reading, rules
 from app.workflow.tag_sets.service.comparing import summarize_changes
 from app.workflow.tag_sets.service.ports import PredictedTags
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
-_EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by": None}
+_NO_MERGE_VALUES = {"merged_from": None, "provenance": None, "superseded_by": None}
 
 
 def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
@@ -185,26 +185,26 @@ def replace_tags(
     labeler's draft; 400 for an invalid tag; 409 `conflict` if the tag set is not a draft; 409
     `stale_precondition` if `revision` is outdated, with the later changes in its details.
     """
-    draft = errors.require_found(queries.lock(tag_set_id))
-    rules.check_labeler(caller, draft)
-    version_rules = rules.get_version_rules(draft.schema_version_id)
-    rules.check_state(draft, Action.SAVE, None)
-    if revision is not None and revision != draft.revision:
-        raise _build_stale_error(draft, revision, version_rules)
-    checked_tags = rules.check_tags(version_rules, tags, draft)
+    tag_set = errors.require_found(queries.lock(tag_set_id))
+    rules.check_labeler(caller, tag_set)
+    version_rules = rules.get_version_rules(tag_set.schema_version_id)
+    rules.check_state(tag_set, Action.SAVE, None)
+    if revision is not None and revision != tag_set.revision:
+        raise _build_stale_error(tag_set, revision, version_rules)
+    checked_tags = rules.check_tags(version_rules, tags, tag_set)
     if not provenance.can_keep_sources(checked_tags, caller):
-        provenance.set_sources(checked_tags, _list_known_tags(checked_tags, draft, caller))
+        provenance.set_sources(checked_tags, _list_known_tags(checked_tags, tag_set, caller))
     columns = queries.save(
-        draft,
+        tag_set,
         checked_tags,
         author_id=caller.user_id,
         seconds_spent=seconds_spent,
         claim_minutes=rules.get_claim_minutes(caller),
         draft_hours=organizations.get_draft_hours(caller.org.settings),
     )
-    result = {**draft._asdict(), **columns._asdict(), "tags": checked_tags, **_EMPTY_MERGE_COLUMNS}
+    result = {**tag_set._asdict(), **columns._asdict(), "tags": checked_tags, **_NO_MERGE_VALUES}
     payload: SavedPayload = {
-        **build_payload(draft),
+        **build_payload(tag_set),
         "revision": columns.revision,
         "author_id": caller.user_id,
     }
@@ -213,7 +213,7 @@ def replace_tags(
 
 
 def _list_known_tags(
-    submitted_tags: list[dict[str, Any]], draft: Draft, caller: Caller
+    submitted_tags: list[dict[str, Any]], draft: TagSetToSave, caller: Caller
 ) -> list[dict[str, Any]]:
     """Return the tags that may keep their source: the draft's stored tags, and predicted tags.
 
@@ -230,7 +230,7 @@ def _list_known_tags(
 
 
 def _build_stale_error(
-    draft: Draft, base_revision: int, version_rules: rules.VersionRules
+    draft: TagSetToSave, base_revision: int, version_rules: rules.VersionRules
 ) -> ApiError:
     """Build the error for a save that is based on the outdated revision `base_revision`.
 

@@ -63,8 +63,8 @@ def import_many(
     """Import tag sets for documents that this transaction has created.
 
     The tag sets have no labeler. They are submitted for review or, if `accepted` is set, accepted
-    without a review. The review policy's rules for automatic acceptance do not apply.
-    Emits `tag_set.accepted` or `tag_set.submitted` for each tag set.
+    without a review. The review policy's rules for automatic acceptance do not apply. Emits
+    `tag_set.accepted` or `tag_set.submitted` for each tag set.
     """
     if not new_tag_sets:
         return

@@ -38,10 +38,11 @@ def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> E
 def correct_entries(
     entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes
 ) -> list[Entry]:
-    """Return the provenance entries of the tags `after`, a reviewer's correction of `before`.
+    """Return the provenance entries of a merge after a reviewer changed its tags.
 
-    Tags that the reviewer kept, even in another row, keep their origin. All other tags get the
-    origin `reviewer`. Spans and boxes are compared by location.
+    `entries` and `before` are the merge's old entries and tags, and `after` are its new tags. Tags
+    that the reviewer kept, even in another row, keep their origin. All other tags get the origin
+    `reviewer`. Spans and boxes are compared by location.
     """
     old_tags, new_tags = align_rows([before, after], shapes).tag_sets
     entries_by_key = defaultdict(list)

@@ -62,16 +62,16 @@ def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Pa
     return listing.get_page(page, filters=filters, reader=_build_reader(caller))
 
 
-def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+def find_viewer_ids(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
     """Return the ids in `user_ids` that belong to members who may see a tag set.
 
     If the caller labels the artifact blind, other labelers are omitted, because the result would
     reveal whether they have submitted a tag set.
     """
-    viewers = reading.find_viewers(
+    viewer_ids = reading.find_viewer_ids(
         tag_set.id, user_ids, include_labelers=not is_blind(tag_set.artifact_id, caller=caller)
     )
-    return viewers | {caller.user_id}.intersection(user_ids)
+    return viewer_ids | {caller.user_id}.intersection(user_ids)
 
 
 def list_field_names(schema_version_id: UUID) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rules that every operation on tag sets follows."""
+"""Rules that operations on tag sets share, such as who may change or review a tag set."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas.service import drafts, versions
 from app.workflow.tag_sets.queries import deciding, reading
-from app.workflow.tag_sets.queries.drafts import Draft
+from app.workflow.tag_sets.queries.drafts import TagSetToSave
 from app.workflow.tag_sets.queries.locking import LockedReview, LockedTagSet
 from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action, TagSetStatus
 
@@ -46,7 +46,7 @@ class VersionRules:
 
 
 def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
-    """Return the statuses in which a user's tag set blocks a new tag set by the same user."""
+    """Return the statuses in which a user's tag set for an artifact blocks another by the user."""
     # If an artifact requires several independent tag sets, each must be by a different person.
     return (TagSetStatus.DRAFT, *COMPLETED) if required_labels > 1 else (TagSetStatus.DRAFT,)
 
@@ -71,7 +71,7 @@ def get_version_rules(version_id: UUID) -> VersionRules:
 def check_tags(
     version_rules: VersionRules,
     tags: list[Any],
-    tag_set: LockedTagSet | Draft,
+    tag_set: LockedTagSet | TagSetToSave,
     *,
     field: str | None = None,
     complete: bool = False,
@@ -116,7 +116,7 @@ def check_complete(version_rules: VersionRules, tags: list[dict[str, Any]]) -> N
         )
 
 
-def check_labeler(caller: Caller, tag_set: LockedTagSet | Draft) -> None:
+def check_labeler(caller: Caller, tag_set: LockedTagSet | TagSetToSave) -> None:
     """Raise 403 if the tag set belongs to another labeler, or 404 if it is hidden from the caller.
 
     Admins may change the tag sets of all labelers.
@@ -174,7 +174,7 @@ class ReviewableTagSet(Protocol):
 def can_review(
     user_id: UUID, contributor_ids: Collection[UUID], *, allows_self_review: bool
 ) -> bool:
-    """Return whether a user may review a tag set to which these users have contributed.
+    """Return whether a user may review a tag set with the contributors `contributor_ids`.
 
     `claimable.EXCLUDED_REVIEWERS` is the same rule in SQL.
     """
@@ -232,7 +232,7 @@ def check_review(
 
 
 def check_state(
-    tag_set: LockedTagSet | LockedReview | Draft, action: Action, revision: int | None
+    tag_set: LockedTagSet | LockedReview | TagSetToSave, action: Action, revision: int | None
 ) -> None:
     """Check that the tag set's status allows an action, and that its revision is `revision`.
 

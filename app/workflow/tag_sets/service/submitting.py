@@ -89,8 +89,8 @@ def _build_flags(tag_set: LockedTagSet, version_rules: rules.VersionRules) -> li
 
 SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
 """Reasons for an automatic acceptance, as stored in the note of the revision."""
-RULES_PREFIX = "rules-"
-"""The prefix of the model version in predictions that were made by rules."""
+RULES_VERSION_PREFIX = "rules-"
+"""The prefix of the model version in predictions by the built-in rules."""
 
 
 def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
@@ -126,7 +126,7 @@ def was_returned(tag_set: LockedTagSet) -> bool:
     """Return whether a reviewer rejected or reopened this tag set, or rejected an earlier tag set.
 
     Earlier tag sets are those by the same labeler for the same artifact. A returned tag set needs
-    another review. It may not be independent, because the labeler may have seen other tag sets.
+    another review. It might not be independent: the labeler may have seen other tag sets.
     """
     return bool(tag_set.rejections or tag_set.reopened or tag_set.was_rejected_before)
 
@@ -139,14 +139,14 @@ def find_exemption(
     Agreement with other tag sets is not considered. A tag set that inherits the rejections of
     earlier tag sets is always reviewed, because it may be a copy of a rejected tag set. Confidence
     is a reason only if the labeler has removed no predicted tags and added no tags from a later
-    prediction. It is not a reason if the prediction was made by rules, whose confidence is not
-    calibrated, or for another schema version, which may have other fields.
+    prediction. It is not a reason if the prediction was made by the built-in rules, whose
+    confidence is not calibrated, or for another schema version, which may have other fields.
     """
     if was_returned(tag_set) or tag_set.earlier_rejections:
         return None
     if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, version_rules.sample_rate):
         return SAMPLING
-    if (tag_set.prediction_model_version or "").startswith(RULES_PREFIX):
+    if (tag_set.prediction_model_version or "").startswith(RULES_VERSION_PREFIX):
         return None
     if not is_confident(tag_set.tags, version_rules.auto_accept_confidence):
         return None
@@ -182,7 +182,7 @@ def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
 def evaluate_agreement(
     tag_set: LockedTagSet, version_rules: rules.VersionRules
 ) -> list[LockedTagSet]:
-    """Evaluate the agreement, set the flag `disagreement`, and return the tag sets to accept.
+    """Evaluate the agreement of an artifact's tag sets, and return the tag sets to accept.
 
     The artifact of `tag_set` must be locked. Does nothing if the schema has no limit for the
     agreement or requires only one tag set, or if too few tag sets are independent. If the mean

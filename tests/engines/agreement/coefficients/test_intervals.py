@@ -34,7 +34,7 @@ def test_resamples_are_what_a_plain_loop_over_documents_computes(level: Level) -
     rows = _label(25, seed=1)
     ratings = build_ratings(rows, level=level)
     compressed = compress_ratings(ratings)
-    (weights,) = resample(compressed.counts, 12, 9, 1)
+    (weights,) = resample(compressed.group_sizes, 12, 9, 1)
     drawn = [[] for _ in METRICS]
     for column in weights.T.astype(int):
         copies = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.sso.fetching import MAX_BYTES
+from app.identity.sso.fetching import MAX_RESPONSE_BYTES
 from tests.factories import Org
 from tests.factories.saml import certificate, metadata
 from tests.factories.servers import serve_http
@@ -105,7 +105,7 @@ def test_the_invalid_member_is_named(org: Org, saml: dict[str, Any], member: str
     [
         ({"status": 404}, "status 404"),
         ({"status": 302, "headers": {"Location": "http://127.0.0.1:1/"}}, "status 302"),
-        ({"body": b" " * (MAX_BYTES + 1)}, "too large"),
+        ({"body": b" " * (MAX_RESPONSE_BYTES + 1)}, "too large"),
         ({"body": b"{}"}, "cannot be used"),
         ({"body": b""}, "cannot be used"),
     ],
