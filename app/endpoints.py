@@ -1,4 +1,4 @@
-"""Registry of routes, pages and the requests of webhooks. Workers do not import this module.
+"""Registry of routes, pages and webhook requests. Workers do not import this module.
 
 The order of the blueprints is the order of the tags in the API description.
 """

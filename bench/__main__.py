@@ -1,4 +1,4 @@
-"""Run all benchmarks and their floors, or only the benchmarks after `--only`.
+"""Run all benchmarks and their floors, or only the benchmarks named after `--only`.
 
 make bench BENCH_ARGS="--rows 100000 --only list save"
 

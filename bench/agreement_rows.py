@@ -1,4 +1,4 @@
-"""Measure comparisons of two tag sets. The floor is one pass that reads every tag of both sets."""
+"""Measure comparisons of two tag sets. The floor is one pass over all tags of both sets."""
 
 import random
 import time
@@ -27,35 +27,32 @@ _Tags = list[dict[str, Any]]
 
 def measure(report: Report) -> None:
     """Measure the agreement of spans with little or full overlap, and the changes in tables."""
-    words = _build_spans(lambda n, set_index: (6 * n, 6 * n + 4 + set_index))
-    _add_row(report, "2 x 10,000 spans, neighbours overlap", words, _check_agreement, 25)
-    overlapping = _build_spans(lambda n, set_index: (n, n + 40_000 + set_index))
-    _add_row(report, "2 x 10,000 spans, all overlap", overlapping, _check_agreement, 60)
+    neighbors = _build_spans(lambda n, set_index: (6 * n, 6 * n + 4 + set_index))
+    _add_row(report, "2 x 10,000 spans, neighbours overlap", neighbors, _check_agreement, 25)
+    overlapping_spans = _build_spans(lambda n, set_index: (n, n + 40_000 + set_index))
+    _add_row(report, "2 x 10,000 spans, all overlap", overlapping_spans, _check_agreement, 60)
     generator = random.Random(1)
     table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_TABLE_ROWS)]
-    longer = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
+    longer_table = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
     _add_row(
         report,
         "2 x 1,000 rows, one inserted",
-        [_build_table(table), _build_table(longer)],
+        [_build_table(table), _build_table(longer_table)],
         _check_changes,
         60,
     )
-    other = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_TABLE_ROWS)]
+    other_table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_TABLE_ROWS)]
     _add_row(
         report,
         "2 x 1,000 rows, all different",
-        [_build_table(table), _build_table(other)],
+        [_build_table(table), _build_table(other_table)],
         _check_changes,
         100,
     )
 
 
 def _build_spans(get_offsets: Callable[[int, int], tuple[int, int]]) -> list[_Tags]:
-    """Build two sets of spans.
-
-    `get_offsets(number, set_index)` returns the start and end of span `number` in a set.
-    """
+    """Build two tag sets of spans at the offsets that `get_offsets(number, set_index)` returns."""
 
     def build_span(number: int, set_index: int) -> dict[str, Any]:
         start, end = get_offsets(number, set_index)
@@ -78,17 +75,17 @@ def _build_tag(field: str, value: str, row: int | None, evidence: list[Any]) -> 
     return {"field": field, "value": value, "row": row, **properties}
 
 
-def _check_agreement(sets: list[_Tags]) -> None:
-    assert has_agreement(align_rows(sets, _SHAPES).tag_sets, _SHAPES, 0.6) is True
+def _check_agreement(tag_sets: list[_Tags]) -> None:
+    assert has_agreement(align_rows(tag_sets, _SHAPES).tag_sets, _SHAPES, 0.6) is True
 
 
-def _check_changes(sets: list[_Tags]) -> None:
-    assert diff_by_content(sets[0], sets[1], _SHAPES).changes
+def _check_changes(tag_sets: list[_Tags]) -> None:
+    assert diff_by_content(tag_sets[0], tag_sets[1], _SHAPES).changes
 
 
-def _read_tags(sets: list[_Tags]) -> None:
+def _read_tags(tag_sets: list[_Tags]) -> None:
     """Read the position and the value of each tag, which every comparison must do."""
-    for tags in sets:
+    for tags in tag_sets:
         marks_by_value: dict[Any, Any] = {}
         for tag in tags:
             marks = list_marks([tag], _SHAPES[tag["field"]])
@@ -98,19 +95,19 @@ def _read_tags(sets: list[_Tags]) -> None:
 def _add_row(
     report: Report,
     name: str,
-    sets: list[_Tags],
+    tag_sets: list[_Tags],
     compare: Callable[[list[_Tags]], None],
     max_ratio: int,
 ) -> None:
-    ours, floor = (_measure_milliseconds(function, sets) for function in (compare, _read_tags))
+    ours, floor = (_measure_milliseconds(action, tag_sets) for action in (compare, _read_tags))
     report.add_at_most(name, f"{ours:.0f} ms", f"{floor:.0f} ms", ours / floor, max_ratio)
 
 
-def _measure_milliseconds(function: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
-    """Return the median processor time of five calls, in milliseconds."""
+def _measure_milliseconds(action: Callable[[list[_Tags]], None], tag_sets: list[_Tags]) -> float:
+    """Call `action(tag_sets)` five times, and return the median processor time in milliseconds."""
     times = []
     for _ in range(5):
         began = time.process_time()
-        function(sets)
+        action(tag_sets)
         times.append(1000 * (time.process_time() - began))
     return median(times)

@@ -29,13 +29,13 @@ _DELETE = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NU
 def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     """Measure the job rate of `busy` and the uploads of `other`, with and without a backlog."""
     with open_cursor(service) as cursor:
-        idle = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
+        idle_seconds = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
         short_rate = median(
             _measure_rate(cursor, busy, SMALL_BACKLOG_JOBS, seconds=60.0) for _ in range(3)
         )
         _enqueue_jobs(cursor, busy, QUEUED_JOBS)
         long_rate = _measure_rate(cursor, busy, 0, seconds=10.0)
-        loaded = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
+        loaded_seconds = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
         pending_count = _count_pending_jobs(cursor, busy)
         cursor.execute(_DELETE, {"org": str(busy.id)})
     assert pending_count > 0, "the backlog did not last until the end"
@@ -48,9 +48,9 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     )
     report.add_at_most(
         "upload of another organization meanwhile, until ready",
-        f"{loaded * 1000:,.0f} ms",
-        f"{idle * 1000:,.0f} ms idle",
-        loaded / idle,
+        f"{loaded_seconds * 1000:,.0f} ms",
+        f"{idle_seconds * 1000:,.0f} ms idle",
+        loaded_seconds / idle_seconds,
         2,
     )
 

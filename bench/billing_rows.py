@@ -21,7 +21,7 @@ from bench.service import Service
 
 _PERIOD, _LINE_COUNT = "1999-05", 20
 _MIN_INVOICES_PER_SECOND, _MIN_FILES_PER_SECOND = 200.0, 20.0
-_FILES_SECONDS = 15.0
+_MAX_RENDERING_SECONDS = 15.0
 """The maximum time in seconds during which rendered files are counted."""
 _POLL_SECONDS = 0.1
 _PLAN = """
@@ -83,8 +83,8 @@ def _build_plan() -> str:
     tiers = [Tier(Decimal(100 * n), Decimal("0.05")) for n in range(1, _LINE_COUNT - 1)]
     charge = Charge(Meter.DOCUMENTS, 0, (*tiers, Tier(None, Decimal("0.01"))), 1)
     plan = catalog.get_plan("business")
-    changed = {**vars(plan), "version": 99, "charges": (charge,)}
-    return orjson.dumps(catalog.format_plan(type(plan)(**changed))).decode()
+    values = {**vars(plan), "version": 99, "charges": (charge,)}
+    return orjson.dumps(catalog.format_plan(type(plan)(**values))).decode()
 
 
 def _close_month(service: Service, cursor: Any, count: int) -> float:
@@ -100,7 +100,7 @@ def _close_month(service: Service, cursor: Any, count: int) -> float:
 def _measure_file_rate(cursor: Any, count: int) -> float:
     """Return the rendered files per second, until all files exist or the time limit is reached."""
     began, before = time.perf_counter(), _count_invoices_and_files(cursor)[1]
-    while (seconds := time.perf_counter() - began) < _FILES_SECONDS:
+    while (seconds := time.perf_counter() - began) < _MAX_RENDERING_SECONDS:
         rendered = _count_invoices_and_files(cursor)[1]
         if rendered == count:
             break

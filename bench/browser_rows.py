@@ -23,7 +23,7 @@ _MAX_TASK_MS = 50
 _LISTED_DOCUMENTS = 10_000
 _CREATED_DOCUMENTS = 11_200
 """The number of documents to create. A tenth of the documents is archived, so it is not listed."""
-_IDLE_SECONDS = 60
+_MAX_WAIT_SECONDS = 60
 
 
 def measure(report: Report, service: Service) -> None:
@@ -42,8 +42,8 @@ def measure(report: Report, service: Service) -> None:
 
 
 def _wait_until_idle(service: Service) -> None:
-    """Wait until no jobs are due, so that the demo documents are ready, or until a timeout."""
-    end = time.monotonic() + _IDLE_SECONDS
+    """Wait until no jobs are due and so the demo documents are ready, or until a timeout."""
+    end = time.monotonic() + _MAX_WAIT_SECONDS
     with filling.open_cursor(service) as cursor:
         while time.monotonic() < end:
             cursor.execute("SELECT count(*) FROM jobs WHERE due_at <= now()")

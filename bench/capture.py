@@ -23,7 +23,7 @@ Statement = tuple[str, Any]
 
 @contextmanager
 def record_statements(app: Flask) -> Iterator[list[Statement]]:
-    """Yield a list that collects the block's statements, except the caller's authentication."""
+    """Yield a list that collects the SQL of the `with` block, except that of authentication."""
     statements: list[Statement] = []
 
     def record(_c: Any, _k: Any, statement: str, parameters: Any, _x: Any, _m: bool) -> None:  # noqa: FBT001

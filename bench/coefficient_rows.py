@@ -98,9 +98,9 @@ def _main() -> None:
     floor = _time(_compare_only) - generation_seconds
     from app.engines.agreement.coefficients import measuring  # noqa: PLC0415, F401 - measured apart
 
-    imported = _get_peak_megabytes()
+    import_megabytes = _get_peak_megabytes()
     seconds = _time(_measure_all) - generation_seconds
-    figures = {"seconds": seconds, "floor": floor, "imported": imported}
+    figures = {"seconds": seconds, "floor": floor, "imported": import_megabytes}
     print(json.dumps({**figures, "megabytes": _get_peak_megabytes()}))
 
 

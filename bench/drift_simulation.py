@@ -2,11 +2,11 @@
 
     .venv/bin/python -m bench.drift_simulation
 
-Each run compares `CURRENT` documents with `BASELINE` documents in the metrics of a typical schema.
-In a run with a planted shift, one metric has the shift that `METRICS` describes; the runs use the
-metrics in turn. The population stability index of a shift is between 0.16 and 0.35. A shift is
-found if the run reports its metric. A quiet run has no shift; if it reports any metric, this is a
-false report.
+Each run compares `CURRENT_COUNT` documents with `BASELINE_COUNT` documents in the metrics of a
+typical schema. In a run with a planted shift, one metric has the shift that `METRICS` describes;
+the runs use the metrics in turn. The population stability index of a shift is between 0.16 and
+0.35. A shift is found if the run reports its metric. A quiet run has no shift; if it reports any
+metric, this is a false report.
 """
 
 import argparse
@@ -29,8 +29,8 @@ from app.engines.drift.model import (
 )
 
 RUNS = 1000
-BASELINE = 800
-CURRENT = 200
+BASELINE_COUNT = 800
+CURRENT_COUNT = 200
 MIN_DETECTED_SHARE = 0.95
 MAX_FALSE_REPORT_SHARE = 0.05
 Generator = np.random.Generator
@@ -38,7 +38,7 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric and its planted shift. `draw` takes a sample size, and whether the shift applies."""
+    """A metric and its planted shift. `draw` draws a sample; its last argument is `shifted`."""
 
     shift: str
     draw: Callable[[Generator, int, bool], Sample]
@@ -146,12 +146,12 @@ def simulate(
 
 
 def _run(random: Generator, shifted: str | None, thresholds: DriftThresholds | None) -> set[str]:
-    """Run one comparison, and return the names of the reported metrics; `shifted` has the shift."""
+    """Compare samples in which the metric `shifted` has its shift; return the reported metrics."""
     hypotheses = [
         Hypothesis(
             name,
-            metric.draw(random, BASELINE, False),  # noqa: FBT003
-            metric.draw(random, CURRENT, name == shifted),
+            metric.draw(random, BASELINE_COUNT, False),  # noqa: FBT003
+            metric.draw(random, CURRENT_COUNT, name == shifted),
         )
         for name, metric in METRICS.items()
     ]
@@ -170,7 +170,7 @@ def main() -> int:
     runs = parser.parse_args().runs
     result = simulate(runs)
     print(f"{runs} runs with a planted shift and {runs} without; {len(METRICS)} metrics a run,")
-    print(f"{CURRENT} documents compared with {BASELINE}.")
+    print(f"{CURRENT_COUNT} documents compared with {BASELINE_COUNT}.")
     for name, metric in METRICS.items():
         share = result.detected[name] / max(1, result.planted[name])
         print(f"  {name:24}{share:7.1%}  {metric.shift}")

@@ -64,7 +64,7 @@ def _main(count: int) -> None:
 
     fields = build_fields()
     examples = build_examples(count, layouts=_SEEN_LAYOUTS, seed=1)
-    tests = [
+    test_examples = [
         build_examples(_TEST_COUNT, layouts=_SEEN_LAYOUTS, seed=2),
         build_examples(_TEST_COUNT, layouts=_UNSEEN_LAYOUTS, seed=3),
     ]
@@ -72,7 +72,7 @@ def _main(count: int) -> None:
     model = train_model(examples, fields, "bench") if count else None
     trained = time.process_time()
     reports = []
-    for documents in tests:
+    for documents in test_examples:
         tags = [
             model.predict(example.document) if model else propose_by_rules(example.document, fields)
             for example in documents

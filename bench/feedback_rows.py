@@ -107,14 +107,14 @@ def _measure_reads(report: Report, service: Service, org: Org, labeled: Labeled)
     connection = load.Connection(service.base)
     list_seconds = _time(connection, org, "/artifacts?page_size=100")
     floor_seconds = _time_floor(service, org)
-    month = db.utc_now().date() - timedelta(days=30)
+    month_ago = db.utc_now().date() - timedelta(days=30)
     for name, path in (
         ("summary", "/feedback/summary"),
-        ("summary of a period", f"/feedback/summary?from={month}"),
-        ("summary by day", f"/feedback/summary?from={month}&interval=day"),
+        ("summary of a period", f"/feedback/summary?from={month_ago}"),
+        ("summary by day", f"/feedback/summary?from={month_ago}&interval=day"),
         ("summary of a labeler", f"/feedback/summary?labeler={org.users['labeler']}"),
         ("fields with calibration", f"/feedback/summary/fields?schema_id={labeled.schema_id}"),
-        ("fields of a period", f"/feedback/summary/fields?from={month}"),
+        ("fields of a period", f"/feedback/summary/fields?from={month_ago}"),
         ("models, compared", "/feedback/models"),
     ):
         seconds = _time(connection, org, path)
@@ -160,19 +160,19 @@ def _measure_recording(report: Report, service: Service) -> None:
         make_predicted_tag("pages", 3),
         make_predicted_tag("note", "x"),
     ]
-    drafts = []
+    id_pairs = []
     for _ in range(_ACCEPTED_COUNT):
         draft = assisted.draft(
             tags, artifact_id=assisted.workspace.artifact(schema), model=str(uuid7())
         )
         assisted.accept(draft)
-        drafts.append((UUID(draft["artifact_id"]), UUID(draft["id"])))
+        id_pairs.append((UUID(draft["artifact_id"]), UUID(draft["id"])))
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         # The service's workers may already have recorded the feedback of some drafts.
         recording.lock_recording()
-        recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in drafts])
+        recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in id_pairs])
         began = time.perf_counter()
-        assert feedback.record(drafts) == _ACCEPTED_COUNT
+        assert feedback.record(id_pairs) == _ACCEPTED_COUNT
         seconds = time.perf_counter() - began
     milliseconds = seconds / _ACCEPTED_COUNT * 1000
     name = "feedback of a tag set, in a job"

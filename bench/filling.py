@@ -38,12 +38,12 @@ FROM generate_series(1, {rows}) AS i;
 """
 _RECOUNT = "SELECT repair_counts(o.id, s.source) FROM organizations o CROSS JOIN count_sources s"
 _BATCH = 5_000
-_APPEND_SECONDS = 300
+_MAX_APPEND_SECONDS = 300
 
 
 @contextmanager
 def open_cursor(service: Service) -> Iterator[Any]:
-    """Yield a cursor of the database owner in autocommit mode that sees all organizations."""
+    """Yield an autocommit cursor of the database owner, with access to all organizations."""
     options = "-c app.all_organizations=on"
     with closing(psycopg2.connect(service.database_url, options=options)) as connection:
         connection.autocommit = True
@@ -79,7 +79,7 @@ def time_and_roll_back(service: Service, org: Org, statement: str, **values: Any
 
 @contextmanager
 def disable_triggers(service: Service) -> Iterator[None]:
-    """Disable all triggers during the block, so that the audit log does not record new rows.
+    """Disable all triggers in the `with` block, so that the audit log does not record new rows.
 
     After the block, unless it raises, the triggers are enabled and all counts are recomputed.
     """
@@ -110,13 +110,13 @@ def create_members(service: Service, org: Org, rows: int) -> None:
 
 
 def create_audit_entries(service: Service, org: Org, rows: int) -> None:
-    """Create `rows` audit entries in the hash chain. Raises TimeoutError after five minutes."""
+    """Create `rows` teams, each with an audit entry in the hash chain, or raise TimeoutError."""
     values = {"org": org.id, "salt": org.slug, "members": 0}
     with open_cursor(service) as cursor:
         for first in range(1, rows + 1, _BATCH):
             last = min(first + _BATCH - 1, rows)
             cursor.execute(_TEAMS.format(**values, first=first, last=last))
-        deadline = time.monotonic() + _APPEND_SECONDS
+        deadline = time.monotonic() + _MAX_APPEND_SECONDS
         while time.monotonic() < deadline:
             cursor.execute("SELECT count(*) FROM audit_unsealed")
             if cursor.fetchone()[0] == 0:

@@ -134,7 +134,7 @@ def _list_work_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
 
 
 def _list_log_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
-    organization = f"/organizations/{benchmark.org.slug}"
+    organization_path = f"/organizations/{benchmark.org.slug}"
     for name, query in (
         ("", ""),
         ("by action", "action=teams.create"),
@@ -145,7 +145,7 @@ def _list_log_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         yield (
             f"audit log {name}".strip(),
             "owner",
-            f"{organization}/audit-log?page_size=100&{query}",
+            f"{organization_path}/audit-log?page_size=100&{query}",
         )
     for name, query in (
         ("", ""),
@@ -156,7 +156,7 @@ def _list_log_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         yield f"deliveries {name}".strip(), "owner", path
     yield "webhooks with statistics", "owner", "/webhooks"
     yield "webhook with missed deliveries", "owner", f"/webhooks/{benchmark.webhook_id}"
-    yield "members", "viewer", f"{organization}/members"
+    yield "members", "viewer", f"{organization_path}/members"
 
 
 def _list_intake_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
@@ -171,9 +171,9 @@ def _list_intake_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     ):
         path = f"/ingestion-jobs?page_size=100&{query}"
         yield f"ingestion jobs {name}".strip(), "viewer", path
-    items = f"/ingestion-jobs/{benchmark.job_id}/items?page_size=100"
-    yield "ingestion items", "viewer", items
-    yield "ingestion items by status", "viewer", f"{items}&status=failed"
+    items_path = f"/ingestion-jobs/{benchmark.job_id}/items?page_size=100"
+    yield "ingestion items", "viewer", items_path
+    yield "ingestion items by status", "viewer", f"{items_path}&status=failed"
 
 
 def _list_run_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
@@ -187,9 +187,9 @@ def _list_run_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         ("by format, of a period", f"format=csv&{period}"),
     ):
         yield f"exports {name}".strip(), "viewer", f"/exports?page_size=100&{query}"
-    runs = f"/exports/scheduled/{benchmark.scheduled_export_id}/runs?page_size=100"
-    yield "runs of a scheduled export", "viewer", runs
-    yield "runs of a scheduled export, of a period", "viewer", f"{runs}&{period}"
+    runs_path = f"/exports/scheduled/{benchmark.scheduled_export_id}/runs?page_size=100"
+    yield "runs of a scheduled export", "viewer", runs_path
+    yield "runs of a scheduled export, of a period", "viewer", f"{runs_path}&{period}"
     for name, query in (
         ("", ""),
         ("by status", "status=failed"),

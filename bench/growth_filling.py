@@ -19,14 +19,14 @@ from devserver.progress import Progress
 from tests.factories import Org, make_org
 from tests.factories.labels import make_field, make_schema
 
-SCHEMAS = 8
+SCHEMA_COUNT = 8
 """The number of schemas; the last one requires two tag sets per document."""
-LABELERS = 12
-REVIEWERS = 6
-DRAFTS = 20
+LABELER_COUNT = 12
+REVIEWER_COUNT = 6
+DRAFTS_PER_LABELER = 20
 """The number of drafts of each labeler."""
 _FIELDS = [make_field("field_1", "text")]
-_BATCH = 100_000
+_ROWS_PER_STATEMENT = 100_000
 _YEAR = timedelta(days=365)
 
 # A pseudo-random number below `of` that is the same in every run.
@@ -218,14 +218,14 @@ class BenchmarkOrganization:
 def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
     """Create an organization with `rows` documents, and with records in its other lists."""
     org = make_org(service.app)
-    labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
-    reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
+    labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELER_COUNT)]
+    reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWER_COUNT)]
     owner = org.api("owner")
-    schemas = [make_schema(org, _FIELDS, f"Bill {n}") for n in range(SCHEMAS)]
+    schemas = [make_schema(org, _FIELDS, f"Bill {n}") for n in range(SCHEMA_COUNT)]
     team, review_team = (
         owner.post("/teams", {"name": name}).json["data"]["id"] for name in ("Labels", "Reviews")
     )
-    for team_id, user_ids in ((team, labelers[: LABELERS // 2]), (review_team, reviewers)):
+    for team_id, user_ids in ((team, labelers[: LABELER_COUNT // 2]), (review_team, reviewers)):
         response = owner.post(f"/teams/{team_id}/members", {"user_ids": user_ids})
         assert response.status_code == 200, response.json
     hook = {"url": "http://127.0.0.2:9/", "events": ["artifact.ingested"]}
@@ -238,10 +238,10 @@ def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
         "salt": org.slug,
         "rows": rows,
         "start": db.utc_now().replace(minute=7, second=0, microsecond=0) - _YEAR,
-        "schemas": SCHEMAS,
-        "people": LABELERS,
-        "deciders": REVIEWERS,
-        "drafts": DRAFTS * LABELERS,
+        "schemas": SCHEMA_COUNT,
+        "people": LABELER_COUNT,
+        "deciders": REVIEWER_COUNT,
+        "drafts": DRAFTS_PER_LABELER * LABELER_COUNT,
         "labelers": labelers,
         "reviewers": reviewers,
         "schema_ids": [str(schema) for schema, _ in schemas],
@@ -264,9 +264,9 @@ def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
 def _fill(service: Service, values: dict[str, Any]) -> None:
     rows = values["rows"]
     steps: list[tuple[str, dict[str, Any]]] = [
-        (statement, {"first": first, "last": min(first + _BATCH - 1, rows)})
+        (statement, {"first": first, "last": min(first + _ROWS_PER_STATEMENT - 1, rows)})
         for statement in (_ARTIFACTS, _TAG_SETS)
-        for first in range(1, rows + 1, _BATCH)
+        for first in range(1, rows + 1, _ROWS_PER_STATEMENT)
     ]
     dependents = (_ASSIGNED, _REVISIONS, _TEXTS, _SEARCH_ROWS, _AUDIT, _DELIVERIES, NOTIFICATIONS)
     jobs_and_runs = (_INGESTION_JOBS, _INGESTION_ITEMS, *run_filling.STATEMENTS)

@@ -21,11 +21,9 @@ PERSONAL_CASES = {
     # The request reads the activity of one user in thirty days.
     "the caller's activity",
 }
-"""The cases whose time grows with the work of one user.
-
-In the large organization, each user has done a hundred times as much, which is more than a person
-can do: 170 submissions a day, and 40,000 tag sets labeled blind.
-"""
+"""The cases whose time grows with the work of one user. In the large organization, each user has
+done a hundred times as much, which is more than a person can do: 170 submissions a day, and 40,000
+tag sets labeled blind."""
 MAX_PERSONAL_RATIO = 20
 _ROUNDS = 40
 _WARM_UP_ROUNDS = 2

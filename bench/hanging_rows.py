@@ -17,10 +17,10 @@ _LIMIT_SECONDS = 1_800
 _BATCH = 500
 
 
-def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int) -> None:
+def measure(report: Report, healthy_org: Org, hanging_org: Org, count: int) -> None:
     """Compare deliveries of `count` events with and without webhooks that hang."""
-    floor = _measure_delivery(without_hanging, count, hanging=0)
-    seconds = _measure_delivery(with_hanging, count, hanging=HANGING_WEBHOOKS)
+    floor = _measure_delivery(healthy_org, count, hanging_count=0)
+    seconds = _measure_delivery(hanging_org, count, hanging_count=HANGING_WEBHOOKS)
     report.add_at_most(
         f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, {HANGING_WEBHOOKS} others hang",
         f"{seconds:,.1f} s",
@@ -30,24 +30,24 @@ def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int)
     )
 
 
-def _measure_delivery(org: Org, count: int, *, hanging: int) -> float:
+def _measure_delivery(org: Org, count: int, *, hanging_count: int) -> float:
     """Return the seconds from the first event until the last delivery to a healthy webhook."""
     with run_receiver() as url:
         paths = [
             *(f"hook/{n}" for n in range(HEALTHY_WEBHOOKS)),
-            *(f"hang/{n}" for n in range(hanging)),
+            *(f"hang/{n}" for n in range(hanging_count)),
         ]
-        ids = []
+        webhook_ids = []
         for path in paths:
             body = {"url": f"{url}/{path}", "events": ["drift.detected"]}
             response = org.api("admin").post("/webhooks", body)
             assert response.status_code == 201, response.text
-            ids.append(response.json["data"]["id"])
+            webhook_ids.append(response.json["data"]["id"])
         began = time.perf_counter()
         _emit(org, count)
         _wait_until_received(url, HEALTHY_WEBHOOKS * count)
         seconds = time.perf_counter() - began
-        for webhook_id in ids:
+        for webhook_id in webhook_ids:
             org.api("admin").delete(f"/webhooks/{webhook_id}")
     return seconds
 

@@ -19,10 +19,8 @@ from tests.factories.workspace import Workspace
 
 _MIN_COPY_RATIO = 0.15
 _MIN_LABELED_COPY_RATIO = 0.05
-"""The goals for the ratio of an import's rate to the rate of COPY.
-
-They have not been reached yet (decision 0048), so the rows have no bounds.
-"""
+"""The goals for the ratio of an import's rate to the rate of COPY. They have not been reached yet
+(decision 0048), so the rows have no bounds."""
 _MAX_SLOWDOWN = 1.25
 _MAX_MEMORY_MB = 250
 _TEXT_BYTES = 600

@@ -63,7 +63,7 @@ class _Sink:
 
 
 def measure_export(report: Report, service: Service, org: Org, count: int) -> None:
-    """Measure exports of `count` accepted tag sets of 4 tags in each of `_MAX_EXPORT_RATIOS`."""
+    """Measure exports of `count` accepted tag sets of 4 tags, in each of the measured formats."""
     with disable_triggers(service):
         make_labeled(org, count)
     analyze(service)

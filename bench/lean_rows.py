@@ -78,9 +78,9 @@ def measure(
     with run_floor(service, plan_file) as base:
         for name, (title, path) in rows.items():
             if not names or name in names:
-                ours = _build_load(service.base, f"/api/v1{path}", headers[name], seconds)
+                our_load = _build_load(service.base, f"/api/v1{path}", headers[name], seconds)
                 floor_load = _build_load(base, f"/lean/{name}", {}, seconds)
-                _compare(report, title, ours, floor_load)
+                _compare(report, title, our_load, floor_load)
 
 
 def _build_load(
@@ -93,10 +93,10 @@ def _build_load(
 def _compare(
     report: Report,
     title: str,
-    ours: Callable[[], load.Result],
+    our_load: Callable[[], load.Result],
     floor_load: Callable[[], load.Result],
 ) -> None:
-    our_round, floor_round, ratio = load.compare(ours, floor_load, rounds=_ROUNDS)
+    our_round, floor_round, ratio = load.compare(our_load, floor_load, rounds=_ROUNDS)
     report.add_at_least(
         title,
         f"{our_round.per_second:,.0f}/s",

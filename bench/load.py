@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from urllib.parse import urlsplit
 
-MakeRequest = Callable[[int, int], bytes]
+RequestBuilder = Callable[[int, int], bytes]
 """A function of (connection number, request number) that returns a request as bytes."""
 ResponseHandler = Callable[[int, int, bytes], None]
 """A function of (connection number, request number, response body) that checks the response."""
@@ -91,7 +91,7 @@ class Connection:
 
 def run(
     base: str,
-    make: MakeRequest,
+    make: RequestBuilder,
     *,
     connections: int = 8,
     seconds: float = 3.0,

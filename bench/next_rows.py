@@ -36,8 +36,6 @@ SELECT '{{org}}', {_ARTIFACT_ID}, 'document-' || i || '.txt', '{{schema}}', 'ext
     now() - i * interval '1 second', now(), 1
 FROM generate_series(1, {{rows}}) AS i
 """
-
-
 _LABELED = """
 UPDATE artifacts SET priority = 100, labeled_by = ARRAY[CAST('{user}' AS uuid)]
 WHERE organization_id = '{org}' AND id IN (
@@ -84,24 +82,24 @@ class ClaimMeasurements(RequestMeasurements):
         criteria = {"skip_held": True}
         self._capture("next", lambda: self.org.api("caller0").post("/artifacts/next", criteria))
         callers = [f"caller{number}" for number in range(CALLERS)]
-        claimed: list[str] = []
+        claimed_ids: list[str] = []
 
         def measure_row(report: Report, base: str) -> None:
             ours = self._compare(
                 report,
                 0.4,
-                lambda: self._measure_claims(callers, criteria, claimed),
+                lambda: self._measure_claims(callers, criteria, claimed_ids),
                 lambda: self._measure_floor_claims(base, callers),
                 f"next of {self.labeled.count:,}, {CALLERS} callers",
             )
             _measure_spread(report, ours)
-            report.add(_build_duplicates_row(claimed))
+            report.add(_build_duplicates_row(claimed_ids))
             self._measure_behind_labeled(report, criteria)
 
         return measure_row
 
     def _measure_claims(
-        self, callers: list[str], criteria: dict[str, Any], claimed: list[str] | None = None
+        self, callers: list[str], criteria: dict[str, Any], claimed_ids: list[str] | None = None
     ) -> load.Result:
         body = json.dumps(criteria).encode()
         requests = [
@@ -113,8 +111,8 @@ class ClaimMeasurements(RequestMeasurements):
 
         def handle_response(_number: int, _count: int, body: bytes) -> None:
             document = json.loads(body)["data"]
-            if claimed is not None:
-                claimed.append(document["id"])
+            if claimed_ids is not None:
+                claimed_ids.append(document["id"])
 
         return load.run(
             self.service.base,
@@ -170,8 +168,8 @@ def _measure_spread(report: Report, ours: load.Result) -> None:
     )
 
 
-def _build_duplicates_row(claimed: list[str]) -> Row:
-    duplicates = len(claimed) - len(set(claimed))
+def _build_duplicates_row(claimed_ids: list[str]) -> Row:
+    duplicates = len(claimed_ids) - len(set(claimed_ids))
     return Row("next, documents claimed twice", str(duplicates), "", None, "0", duplicates == 0)
 
 
@@ -193,37 +191,37 @@ def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> Non
         request = load.build_request(
             "POST", "/api/v1/artifacts/bulk-assign", headers, json.dumps(body).encode()
         )
-        with _claim_in_background(service, org, "labeler") as waits:
+        with _claim_in_background(service, org, "labeler") as request_seconds:
             began = perf_counter()
             status, response = connection.send(request)
             seconds = perf_counter() - began
         assert (status, json.loads(response)["data"]["succeeded"]) == (200, rows), response
         name = f"assign {rows:,} by filter, {strategy}"
         report.add_action(name, seconds, floor, _MIN_ASSIGN_RATIO, _MAX_ASSIGN_SECONDS)
-        claim_times = [wait for wait in waits if wait is not None]
+        claim_times = [wait for wait in request_seconds if wait is not None]
         longest = max(claim_times, default=inf)
         report.add(
             Row(
-                f"the slowest of {len(waits)} requests for next",
+                f"the slowest of {len(request_seconds)} requests for next",
                 f"{longest * 1000:.0f} ms",
-                f"{len(waits) - len(claim_times)} found nothing",
+                f"{len(request_seconds) - len(claim_times)} found nothing",
                 None,
                 "<= 2 s, 0",
-                longest <= 2 and len(claim_times) == len(waits),
+                longest <= 2 and len(claim_times) == len(request_seconds),
             )
         )
 
 
 @contextmanager
 def _claim_in_background(service: Service, org: Org, labeler: str) -> Iterator[list[float | None]]:
-    """Claim one document after the other during the block.
+    """Claim documents one after the other in the background while the `with` block runs.
 
     Yields a list of the seconds of each request, or None for a request that found no document.
     """
     data = json.dumps({"skip_held": True}).encode()
     headers = {**_JSON, **org.api(labeler).headers()}
     request = load.build_request("POST", "/api/v1/artifacts/next", headers, data)
-    waits: list[float | None] = []
+    request_seconds: list[float | None] = []
     stopped = Event()
 
     def claim() -> None:
@@ -232,12 +230,12 @@ def _claim_in_background(service: Service, org: Org, labeler: str) -> Iterator[l
             began = perf_counter()
             status, response = connection.send(request)
             assert status == 200, response
-            waits.append(perf_counter() - began if json.loads(response)["data"] else None)
+            request_seconds.append(perf_counter() - began if json.loads(response)["data"] else None)
 
     with ThreadPoolExecutor(1) as pool:
         claiming = pool.submit(claim)
         try:
-            yield waits
+            yield request_seconds
         finally:
             stopped.set()
             claiming.result()

@@ -22,8 +22,8 @@ import pypdfium2
 from bench.report import Report, Row
 
 _ROUNDS = 7
-_DOCUMENTS = 60
-_LONG_DOCUMENTS = 10
+_SHORT_PARSES = 60
+_LONG_PARSES = 10
 _MIN_DOCUMENTS_PER_SECOND = 15.0
 _PAGES = 20
 _MIN_PAGES_RATIO = 0.6
@@ -77,8 +77,8 @@ def _main() -> None:
         assert parse(short_path) == _extract_text(short_path)
         assert parse(long_path) == [word for word, *_ in _extract_words(long_path)]
         rates = [
-            _compare(lambda: parse(short_path), lambda: _extract_text(short_path), _DOCUMENTS),
-            _compare(lambda: parse(long_path), lambda: _extract_words(long_path), _LONG_DOCUMENTS),
+            _compare(lambda: parse(short_path), lambda: _extract_text(short_path), _SHORT_PARSES),
+            _compare(lambda: parse(long_path), lambda: _extract_words(long_path), _LONG_PARSES),
         ]
     stop_server()
     print(json.dumps([rates[0], [rate * _PAGES for rate in rates[1]]]))

@@ -9,7 +9,7 @@ from statistics import median
 from app.insight.quality.service import updating as quality
 from app.kit import db, tenancy
 from bench import filling, load
-from bench.growth_filling import SCHEMAS, create_organization
+from bench.growth_filling import SCHEMA_COUNT, create_organization
 from bench.report import Report
 from bench.service import Service
 from tests.factories import Org
@@ -87,8 +87,8 @@ def _measure_rebuild(report: Report, org: Org) -> None:
         seconds = time.perf_counter() - began
         connection = db.session().connection()
         result = connection.exec_driver_sql("SELECT count(*) FROM quality_documents")
-        counted = result.scalar_one()
-    report.add_without_floor("quality, documents counted", f"{counted / seconds:.0f}/s", "", None)
+        count = result.scalar_one()
+    report.add_without_floor("quality, documents counted", f"{count / seconds:.0f}/s", "", None)
 
 
 def _fill(service: Service, org: Org) -> None:
@@ -103,7 +103,7 @@ def _fill(service: Service, org: Org) -> None:
             "schemas": schemas,
             "people": list(map(str, people.values())),
             "days": _DAYS,
-            "daily": ACCEPTED_COUNT // (_DAYS * SCHEMAS),
+            "daily": ACCEPTED_COUNT // (_DAYS * SCHEMA_COUNT),
             "labelers": _LABELERS,
             "reviewers": _REVIEWERS,
             "fields": _FIELDS,

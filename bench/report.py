@@ -64,7 +64,7 @@ class Report:
     def add_action(
         self, name: str, seconds: float, floor_seconds: float, min_ratio: float, max_seconds: float
     ) -> None:
-        """Add a row for an action that is limited in time, and in time compared with its floor.
+        """Add a row for an action that must take at most `max_seconds`.
 
         The floor's time divided by `seconds` must be at least `min_ratio`.
         """
@@ -78,7 +78,7 @@ class Report:
         self.add(Row(name, ours, "", None, bound, met))
 
     def attempt(self, name: str, measure: Callable[[], object]) -> None:
-        """Call `measure`. If it fails, add a missed row, so that the benchmark run continues."""
+        """Call `measure`, and record its time. If it fails, add a missed row, and do not raise."""
         began = time.perf_counter()
         try:
             measure()

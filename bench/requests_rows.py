@@ -11,10 +11,8 @@ from bench.requests_base import CONNECTIONS, RequestMeasurements
 from tests.factories.orgs import PASSWORD
 
 CONCURRENT_LOGINS = 2
-"""The number of concurrent logins. A process refuses more logins than it has slots.
-
-See `app.kit.secrets.HashingSlots`.
-"""
+"""The number of concurrent logins. A process refuses more logins than it has slots for hashing
+(`app.kit.secrets.HashingSlots`)."""
 _JSON = {"Content-Type": "application/json"}
 TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text. " * 18
 

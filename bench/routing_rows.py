@@ -60,7 +60,7 @@ def measure(report: Report, service: Service, rows: int) -> None:
         _create_rules(org, reads_text=reads_text)
         floor = _measure_floor(service, rows)
         began, before = time.perf_counter(), _get_peak_megabytes()
-        matched = _route(org)
+        matched_count = _route(org)
         seconds = time.perf_counter() - began
         ours = rows / seconds
         met = ours / floor >= _MIN_RATIO and ours >= _MIN_DOCUMENTS_PER_SECOND
@@ -76,7 +76,7 @@ def measure(report: Report, service: Service, rows: int) -> None:
             )
         )
         added = _get_peak_megabytes() - before
-        print(f"  {matched:,} of {rows:,} matched; {added:.0f} MB more at the peak")
+        print(f"  {matched_count:,} of {rows:,} matched; {added:.0f} MB more at the peak")
 
 
 def _fill(org: Org, rows: int) -> None:

@@ -99,12 +99,12 @@ def run_service(**settings: str) -> Iterator[Service]:
 
 
 def _create_application(environ: dict[str, str]) -> Flask:
-    """Create an application in this process that uses the database and servers of the service."""
-    record = Path(environ["DATA_DIR"]) / "running.json"
+    """Create an application that uses the service's servers; update `environ` and `os.environ`."""
+    record_file = Path(environ["DATA_DIR"]) / "running.json"
     deadline = time.monotonic() + 30
-    while not record.exists() and time.monotonic() < deadline:
+    while not record_file.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
-    environ.update(json.loads(record.read_text())["environment"])
+    environ.update(json.loads(record_file.read_text())["environment"])
     os.environ.update(environ)
     from app.factory import create_app  # noqa: PLC0415 - needs the environment
 

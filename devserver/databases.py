@@ -65,7 +65,7 @@ def create_application_role(url: str, role: str, owner: str) -> None:
 
 @contextmanager
 def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
-    """Create a superuser for the duration of the block, and yield its URL.
+    """Create a superuser for the duration of a `with` block, and yield its URL.
 
     The URL has the host, port and database of `admin_url`. After the block, the objects that the
     superuser created are reassigned to `owner`, and the superuser is dropped. If the block raises,
@@ -85,7 +85,7 @@ def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterato
 
 @contextmanager
 def rename_role_temporarily(admin_url: str, role: str, name: str) -> Iterator[None]:
-    """Rename `role` to `name` for the duration of the block.
+    """Rename `role` to `name` for the duration of a `with` block.
 
     If another role has the name `name`, it gets a temporary name. The superuser in `admin_url` must
     be a third role. If the block raises, the roles keep their new names.

@@ -56,10 +56,10 @@ class Handover:
         """Return the workers whose master was killed or has exited."""
         return list(self._orphans.values())
 
-    def keep_workers(self, master: int) -> None:
+    def keep_workers(self, master_pid: int) -> None:
         """Keep the ready workers of a dead master running, at most as many as a master has."""
         self.process_reports()
-        worker_pids = sorted(p.pid for p in list_children() if p.session == master)
+        worker_pids = sorted(p.pid for p in list_children() if p.session_id == master_pid)
         for pid in worker_pids:
             if pid in self._ready_pids:
                 self._orphans[pid] = OrphanedWorker(pid)
@@ -99,9 +99,9 @@ class Handover:
                 worker.kill_at = time.monotonic() + self._grace_seconds
                 send_signal(worker.pid, signal.SIGKILL)
 
-    def owns(self, process: Process, master: int | None) -> bool:
-        """Return whether a process is an orphaned worker, or belongs to the master `master`."""
-        return process.pid in self._orphans or process.session == master
+    def owns(self, process: Process, master_pid: int | None) -> bool:
+        """Return whether a process is an orphaned worker, or belongs to the master `master_pid`."""
+        return process.pid in self._orphans or process.session_id == master_pid
 
     def close(self) -> None:
         """Close the lifeline, which makes the remaining workers exit."""

@@ -18,9 +18,9 @@ def measure_pss(pids: Iterable[int]) -> int:
     return sum(_read_pss(pid) for pid in pids)
 
 
-def measure_tree_pss(root: int) -> int:
-    """Return the proportional set size in bytes of the process `root` and its descendants."""
-    return measure_pss(process.pid for process in list_tree(root))
+def measure_tree_pss(root_pid: int) -> int:
+    """Return the proportional set size in bytes of the process `root_pid` and its descendants."""
+    return measure_pss(process.pid for process in list_tree(root_pid))
 
 
 def _read_pss(pid: int) -> int:

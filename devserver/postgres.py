@@ -236,8 +236,8 @@ class EmbeddedPostgres(EmbeddedServer):
     def check_ready(self) -> bool:
         """Return whether the server accepts connections from the role `labeling`.
 
-        If the server is ready, the role and the database are created if they do not exist. The
-        server's status file is read first, because refused connections would be logged.
+        If it does, also creates the role and the database if they do not exist, and sets the role's
+        settings. Reads the server's status file first, because refused connections would be logged.
         """
         try:
             status = (self._cluster / "postmaster.pid").read_text(encoding="ascii")

@@ -12,14 +12,14 @@ _PROC = Path("/proc")
 class Process:
     """A process on this machine.
 
-    `state` is the state letter in /proc (`Z` for a zombie), and `session` is the id of the process
-    that started the session.
+    `state` is the state letter in /proc (`Z` for a zombie), and `session_id` is the id of the
+    process that started the session.
     """
 
     pid: int
-    parent: int
+    parent_pid: int
     state: str
-    session: int
+    session_id: int
 
     def read_command_line(self) -> str:
         """Return the command line as one string, or an empty string if the process has exited."""
@@ -39,19 +39,19 @@ def list_processes() -> Iterator[Process]:
             continue
         # The second field is the name in parentheses, which may contain parentheses and spaces.
         fields = status[status.rindex(b")") + 2 :].split()
-        state, parent, session = fields[0].decode("ascii"), int(fields[1]), int(fields[3])
-        yield Process(int(entry.name), parent, state, session)
+        state, parent_pid, session_id = fields[0].decode("ascii"), int(fields[1]), int(fields[3])
+        yield Process(int(entry.name), parent_pid, state, session_id)
 
 
-def list_tree(root: int) -> list[Process]:
-    """Return the process `root` and its descendants, parents first, without zombies."""
+def list_tree(root_pid: int) -> list[Process]:
+    """Return the process `root_pid` and its descendants, parents first, without zombies."""
     children: dict[int, list[Process]] = {}
     tree: list[Process] = []
     for process in list_processes():
         if process.state == "Z":
             continue
-        children.setdefault(process.parent, []).append(process)
-        if process.pid == root:
+        children.setdefault(process.parent_pid, []).append(process)
+        if process.pid == root_pid:
             tree.append(process)
     for process in tree:
         tree.extend(children.get(process.pid, ()))
@@ -83,4 +83,4 @@ def find_pids_by_folder(folder: Path, name: str) -> list[int]:
 def list_children() -> list[Process]:
     """Return the direct children of this process, without zombies."""
     own_pid = os.getpid()
-    return [p for p in list_processes() if p.parent == own_pid and p.state != "Z"]
+    return [p for p in list_processes() if p.parent_pid == own_pid and p.state != "Z"]

@@ -24,7 +24,7 @@ class Progress:
         self._is_terminal = self._stream.isatty()
         self._output = LineOutput(self._stream.fileno, describe_dropped=_describe_dropped)
         self._step: str | None = None
-        self._step_start = 0.0
+        self._step_started_at = 0.0
         self._step_progress: tuple[int, int] | None = None
         self._drawn_at = 0.0
         self.started_at = time.monotonic()
@@ -32,7 +32,7 @@ class Progress:
     def begin(self, step: str) -> None:
         """Begin a new step with this name."""
         self._step, self._step_progress = step, None
-        self._step_start = time.monotonic()
+        self._step_started_at = time.monotonic()
         self.tick()
 
     def advance(self, done: int, total: int) -> None:
@@ -47,7 +47,7 @@ class Progress:
             return
         self._drawn_at = now
         frame = _FRAMES[int(now * 10) % len(_FRAMES)]
-        bar, seconds = self._render_bar(), now - self._step_start
+        bar, seconds = self._render_bar(), now - self._step_started_at
         self._write(f"\r\x1b[2K  {frame} {self._step:<12}{bar} {seconds:.1f} s")
 
     def _render_bar(self) -> str:
@@ -67,7 +67,7 @@ class Progress:
             self._finish("FAILED", "")
 
     def _finish(self, outcome: str, note: str) -> None:
-        seconds = time.monotonic() - self._step_start
+        seconds = time.monotonic() - self._step_started_at
         start = "\r\x1b[2K" if self._is_terminal else ""
         self._write(f"{start}  {outcome:<6} {self._step:<12} {seconds:5.1f} s  {note}\n")
         self._step = None

@@ -15,7 +15,7 @@ _ASSIGNMENT = re.compile(
 
 
 def find_head_revision(versions: Path) -> str | None:
-    """Return the head revision in a folder of Alembic files, or None unless there is just one."""
+    """Return the head revision in a folder of Alembic files, or None if there is not just one."""
     revisions: set[str] = set()
     parent_revisions: set[str] = set()
     for file in versions.glob("*.py"):

@@ -15,7 +15,7 @@ from devserver.listener import Listener, ListenError
 from devserver.lock import DataInUseError, DataLock
 from devserver.progress import Progress, print_error
 from devserver.server import ServerError
-from devserver.service import ROTATE_SECONDS, Service
+from devserver.service import ROTATE_INTERVAL_SECONDS, Service
 from devserver.supervisor import ChildFailedError, StopRequested, Supervisor
 
 EXIT_FAILED, EXIT_INVALID_SETTINGS, EXIT_IN_USE = 1, 2, 3
@@ -64,7 +64,7 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
             with contextlib.suppress(StopRequested):
                 service.start(supervisor)
                 _print_addresses(progress, settings, service.demo_password)
-                supervisor.run(service.rotate_logs, ROTATE_SECONDS)
+                supervisor.run(service.rotate_logs, ROTATE_INTERVAL_SECONDS)
             progress.print_line("Stopping ...")
     except (ChildFailedError, ListenError, ServerError, OSError, psycopg2.Error) as error:
         progress.failed()

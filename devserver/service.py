@@ -17,8 +17,8 @@ from devserver.valkey import EmbeddedValkey
 
 MAX_EXITS = 3
 """The number of consecutive exits of a child after which starting the service fails."""
-READY_SECONDS = 60.0
-ROTATE_SECONDS = 10.0
+_READY_TIMEOUT_SECONDS = 60.0
+ROTATE_INTERVAL_SECONDS = 10.0
 
 
 class Service:
@@ -76,7 +76,7 @@ class Service:
         self._prepare_database()
         self._start_application()
 
-    def _wait(self, is_done: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
+    def _wait(self, is_done: Callable[[], bool], seconds: float = _READY_TIMEOUT_SECONDS) -> None:
         self.supervisor.wait_until(
             is_done, tick=self._progress.tick, max_exits=MAX_EXITS, seconds=seconds, interval=0.02
         )

@@ -58,10 +58,7 @@ def print_environment(environ: Mapping[str, str]) -> int:
 
 
 def read_data_dir(environ: Mapping[str, str]) -> Path | None:
-    """Return DATA_DIR, or print why it is invalid and return None.
-
-    Other settings are not checked.
-    """
+    """Return DATA_DIR, or print why it is invalid and return None. Check no other setting."""
     variables = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
     try:
         return Settings.from_env(variables, require_servers=False).data_dir

@@ -40,8 +40,8 @@ class Supervisor:
 
     `report` is called with a line about each exit and restart. `on_change` is called when the
     process id of a child changes. Use the supervisor as a context manager in the main thread. It
-    handles signals during the block, and stops all children of this process at the end. Therefore
-    the process must not have other children.
+    handles signals during the `with` block, and stops all children of this process at the end.
+    Therefore the process must not have other children.
     """
 
     def __init__(

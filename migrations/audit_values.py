@@ -3,7 +3,7 @@
 MAX_VALUE_BYTES = 2048
 """The maximum size of a logged value in bytes; the log shows a larger value's size and SHA-256."""
 
-# JSON members with these names contain secrets, so their values are never shown.
+# JSON members with these names contain secrets; `audit_redacted` replaces their values.
 _NAMES_OF_SECRETS = "(passwords?|secrets?|tokens?|api_?keys?|private_?keys?|credentials?)"
 _SECRET_MEMBER = f"{_NAMES_OF_SECRETS}(_hash|_encrypted)?$"
 # JSON is only parsed if it contains one of these words. Searching for them takes a tenth of the
@@ -14,7 +14,7 @@ _HAS_SECRET_WORD = " OR ".join(f"strpos(lower(written), '{word}') > 0" for word 
 _MAX_LEVEL = 20
 
 # `audit_id` returns a UUIDv7 (RFC 9562, section 5.7) for a time in microseconds since the epoch.
-IDENTIFIER = """
+ID_FUNCTION = """
 CREATE FUNCTION audit_id(tick bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
     SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING
         int8send(tick / 1000 * 65536 + 28672 + mod(tick, 1000) * 4096 / 1000) FROM 1 FOR 8),
@@ -23,7 +23,7 @@ $$
 """
 # `audit_redacted` returns JSON in which {"secret": true} replaces the strings, objects and arrays
 # of members whose names indicate a secret. It also replaces everything below the maximum level.
-REDACTED = f"""
+REDACTED_FUNCTION = f"""
 CREATE FUNCTION audit_redacted(value jsonb, level int) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
@@ -44,7 +44,7 @@ END $$
 """  # noqa: S608 - consists of constants
 # `audit_shown` returns the JSON text that the log contains for a value: redacted, or only the size
 # and SHA-256 of a large value.
-SHOWN = f"""
+SHOWN_FUNCTION = f"""
 CREATE FUNCTION audit_shown(written text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from alembic import op
 from sqlalchemy import Connection, text
 
-NOBODY = "00000000-0000-0000-0000-000000000000"
+NO_ORGANIZATION_ID = "00000000-0000-0000-0000-000000000000"
 """The organization id in entries about records that belong to no organization."""
-BATCH = 1000
+MAX_ENTRIES_PER_ROW = 1000
 """The maximum number of entries in one row of `audit_unsealed`, the hash chain's queue."""
 
 _IGNORED_COLUMNS = frozenset({"created_at", "updated_at", "revision"})
@@ -171,8 +171,8 @@ class _Watch:
             label=self.build_label(),
             changes=",\n".join(self.build_change(column) for column in self.watched_columns),
             rows=rows,
-            nobody=NOBODY,
-            batch=BATCH,
+            nobody=NO_ORGANIZATION_ID,
+            batch=MAX_ENTRIES_PER_ROW,
             kind=self.kind,
         )
 
@@ -205,9 +205,9 @@ def audited(
     """Record every insert, update and delete on `table` in the audit log.
 
     `label` is the column that identifies a record to readers; if it is `user_id`, the email address
-    of the user is shown. For `secret` columns, for columns with secret names, and for members of
-    JSON columns with secret names, the log only shows that they changed. Changes that only affect
-    `ignored` columns are not recorded.
+    of the user is shown. For `secret` columns, and for columns and JSON members whose names
+    indicate a secret, the log only shows that they changed. Changes that only affect `ignored`
+    columns, `created_at`, `updated_at` or `revision` are not recorded.
 
     `kind` is the type of the record if the API's name differs from the table's; the model's table
     must then set `audited_as` in its info. `target` is the column with the record's id, by default
@@ -246,14 +246,14 @@ def install(connection: Connection, table: str) -> None:
 
 
 def refresh(connection: Connection) -> None:
-    """Recreate the audit functions of tables whose columns have changed; called by env.py."""
+    """Recreate outdated audit functions, such as those of tables with new columns, for env.py."""
     if connection.scalar(text("SELECT to_regclass('audit_watches')")) is None:
         return
     for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():
-        source = text("SELECT prosrc FROM pg_proc WHERE proname = :name")
-        current = connection.scalar(source, {"name": f"audit_{table}"})
+        statement = text("SELECT prosrc FROM pg_proc WHERE proname = :name")
+        source = connection.scalar(statement, {"name": f"audit_{table}"})
         function = _read_watch(connection, table).build_function()
-        if current is None or f"$${current}$$" not in function:
+        if source is None or f"$${source}$$" not in function:
             install(connection, table)
 
 

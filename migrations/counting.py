@@ -14,7 +14,7 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 FOLDING_LOCK_KEY = 7_203_114_560
-"""The key of the advisory lock that is held while rows of `counts` are changed."""
+"""The key of the advisory lock that is held while `counts` is folded or repaired."""
 
 _SAVE_SOURCE = text(
     "INSERT INTO count_sources (source, table_name, condition, facets, expressions, measure)"
@@ -24,7 +24,7 @@ _SAVE_CUBE = text(
     "INSERT INTO count_cubes (cube, source, key, bucket, bucket_length, facets)"
     " VALUES (:cube, :source, :key, :bucket, :length, :facets)"
 )
-_SOURCES = text(
+_SELECT_SOURCES = text(
     "SELECT source, condition, expressions, measure FROM count_sources"
     " WHERE table_name = :table ORDER BY source"
 )
@@ -33,7 +33,7 @@ _REFERENCING = {
     "update": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
     "delete": "OLD TABLE AS old_rows",
 }
-_TRIGGER = """
+_TRIGGER_FUNCTION = """
 CREATE OR REPLACE FUNCTION count_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN {insert}
@@ -43,14 +43,14 @@ BEGIN
     RETURN NULL;
 END $$
 """
-_APPEND = """
+_INSERT_DELTAS = """
         INSERT INTO count_deltas (organization_id, source, facets, n, total)
         SELECT organization_id, '{source}', facets, sum(sign), sum(sign * measure)
         FROM ({rows}) AS changed
         GROUP BY organization_id, facets
         HAVING sum(sign) <> 0 OR sum(sign * measure) <> 0;
 """
-_ROWS = """
+_SELECT_ROWS = """
             SELECT r.organization_id, ARRAY[{facets}] AS facets, {measure} AS measure,
                    {sign} AS sign
             FROM {table} r WHERE {condition}"""
@@ -73,10 +73,11 @@ class Cube:
 
 @dataclass(frozen=True)
 class Source:
-    """The definition of counts of the rows of a table, which SQL expressions call `r`.
+    """The definition of counts of a table's rows; SQL expressions call the row `r`.
 
-    `facets` maps names to SQL expressions that return text, or '' for no value. `measure` is an SQL
-    expression for a whole number; its sum is maintained in addition to the number of rows.
+    Only rows that meet the SQL expression `condition` are counted. `facets` maps names to SQL
+    expressions that return text, or '' for no value. `measure` is an SQL expression for a whole
+    number; its sum is maintained in addition to the number of rows.
     """
 
     name: str
@@ -164,18 +165,18 @@ def _save_source(connection: Connection, table: str, source: Source) -> None:
 
 
 def _install(connection: Connection, table: str) -> None:
-    """Create, replace or drop the counting function and triggers of a table for its sources."""
-    sources = connection.execute(_SOURCES, {"table": table}).all()
+    """Create, replace or drop a table's counting function and triggers, as its sources require."""
+    sources = connection.execute(_SELECT_SOURCES, {"table": table}).all()
     if not sources:
         connection.exec_driver_sql(f"DROP FUNCTION count_{table}() CASCADE")
         return
 
     def build_appends(*rows: tuple[str, int]) -> str:
         return "".join(
-            _APPEND.format(
+            _INSERT_DELTAS.format(
                 source=source.source,
                 rows=" UNION ALL ".join(
-                    _ROWS.format(
+                    _SELECT_ROWS.format(
                         facets=", ".join(source.expressions),
                         measure=source.measure,
                         sign=sign,
@@ -189,7 +190,7 @@ def _install(connection: Connection, table: str) -> None:
         )
 
     connection.exec_driver_sql(
-        _TRIGGER.format(
+        _TRIGGER_FUNCTION.format(
             table=table,
             insert=build_appends(("new_rows", 1)),
             update=build_appends(("new_rows", 1), ("old_rows", -1)),

@@ -1,8 +1,8 @@
-"""Configure Alembic to connect as the owner (DATABASE_URL without the application's role).
+"""Run Alembic's migrations as the owner (DATABASE_URL without the application's role).
 
 The service may be running with the previous release. A migration waits for a table only briefly and
 retries for minutes (`migrations/waiting.py`); long-running work is done in steps of
-`migrations/live.py`. An advisory lock ensures that only one of several starting instances migrates.
+`migrations/live.py`. An advisory lock ensures that only one starting instance migrates at a time.
 """
 
 import os

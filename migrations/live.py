@@ -28,7 +28,7 @@ from devserver.progress import Progress
 from migrations.waiting import retry_while_locked
 from migrations.walking import Walk
 
-BATCH = 1000
+BATCH_SIZE = 1000
 
 # An index build waits for older transactions, but blocks no sessions, so it may take long.
 _LONG_TIMEOUTS = "SET lock_timeout = '1h'; SET statement_timeout = 0"
@@ -102,7 +102,7 @@ def drop_index(name: str) -> None:
 
 
 def validate(name: str, table: str) -> None:
-    """Check existing rows against a constraint that was added with `postgresql_not_valid`."""
+    """Check existing rows against the constraint `name`, added with `postgresql_not_valid`."""
     with _step(name):
         op.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}")
 
@@ -129,7 +129,7 @@ def set_not_null(table: str, column: str) -> None:
         )
 
 
-def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> None:
+def backfill(table: str, change: str, *, pending: str, size: int = BATCH_SIZE) -> None:
     """Change the rows of `table` that meet the SQL condition `pending`.
 
     The table is read in primary key order, `size` rows per transaction. `change` is an UPDATE,
@@ -198,7 +198,7 @@ def _get_reporter() -> Reporter:
 
 @contextmanager
 def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
-    """Run the block without a transaction and with long timeouts, and report its start and end."""
+    """Run the `with` block without a transaction, with long timeouts; report its start and end."""
     if op.get_bind().scalar(_HAS_CHANGES):
         raise RuntimeError(
             f"{name}: move this step before all other changes, or to a separate migration"
@@ -221,7 +221,7 @@ def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
 
 @contextmanager
 def _report_build_progress(connection: Connection, progress: Reporter) -> Iterator[None]:
-    """Report the progress of index builds on `connection` while the block is running."""
+    """Report the progress of index builds on `connection` while the `with` block is running."""
     pid = {"pid": connection.scalar(text("SELECT pg_backend_pid()"))}
     finished = Event()
 

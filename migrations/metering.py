@@ -13,15 +13,15 @@ from alembic import op
 from sqlalchemy import text
 
 FOLDING_LOCK_KEY = 7_203_114_561
-"""The key of the advisory lock of `fold_usage`. Settling a period takes the lock in shared mode."""
+"""The key of `fold_usage`'s advisory lock. Settling a billing period takes it in shared mode."""
 REPAIRING_LOCK_KEY = 7_203_114_562
 """The key of the advisory lock for repairing meters."""
 TODAY = "CAST(timezone('UTC', now()) AS date)"
-_SAVE = text(
+_INSERT_SOURCE = text(
     "INSERT INTO usage_sources (meter, table_name, quantity, created)"
     " VALUES (:meter, :table, :quantity, :created)"
 )
-_FUNCTION = """
+_TRIGGER_FUNCTION = """
 CREATE FUNCTION meter_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN {insert}
@@ -30,7 +30,7 @@ BEGIN
     RETURN NULL;
 END $$
 """
-_APPEND = """
+_INSERT_CHANGES = """
         INSERT INTO usage_changes (organization_id, meter, day, {column})
         SELECT c.organization_id, m.meter, {today}, m.quantity
         FROM (SELECT r.organization_id, {sums} FROM {rows} r GROUP BY r.organization_id) AS c
@@ -60,14 +60,14 @@ class Source:
     """The definition of a meter, which sums `quantity` over the rows of a table.
 
     `quantity` is an SQL expression for a whole number that is not negative; it calls the row `r`.
-    `created` is the column with the time from which a row counts. `changed_by` is the column on
-    which the quantity depends, or None if the quantity of a row never changes.
+    `created` is the column with the time from which a row counts. `quantity_column` is the column
+    on which the quantity depends, or None if the quantity of a row never changes.
     """
 
     meter: str
     quantity: str = "1"
     created: str = "created_at"
-    changed_by: str | None = None
+    quantity_column: str | None = None
 
 
 def metered(table: str, *sources: Source) -> None:
@@ -75,22 +75,22 @@ def metered(table: str, *sources: Source) -> None:
     connection = op.get_bind()
     for source in sources:
         values = {"meter": source.meter, "table": table, "quantity": source.quantity}
-        connection.execute(_SAVE, {**values, "created": source.created})
-    insert = _build_append("added", "new_rows", sources)
-    delete = _build_append("removed", "old_rows", sources)
-    op.execute(_FUNCTION.format(table=table, insert=insert, delete=delete))
+        connection.execute(_INSERT_SOURCE, {**values, "created": source.created})
+    insert = _build_insert("added", "new_rows", sources)
+    delete = _build_insert("removed", "old_rows", sources)
+    op.execute(_TRIGGER_FUNCTION.format(table=table, insert=insert, delete=delete))
     for event, rows in (("insert", "NEW TABLE AS new_rows"), ("delete", "OLD TABLE AS old_rows")):
         op.execute(
             f"CREATE TRIGGER meter_{event} AFTER {event.upper()} ON {table}"
             f" REFERENCING {rows} FOR EACH STATEMENT EXECUTE FUNCTION meter_{table}()"
         )
     for source in sources:
-        if source.changed_by is not None:
-            _create_update_trigger(table, source, source.changed_by)
+        if source.quantity_column is not None:
+            _create_update_trigger(table, source, source.quantity_column)
 
 
-def _build_append(column: str, rows: str, sources: Sequence[Source]) -> str:
-    return _APPEND.format(
+def _build_insert(column: str, rows: str, sources: Sequence[Source]) -> str:
+    return _INSERT_CHANGES.format(
         column=column,
         rows=rows,
         today=TODAY,

@@ -52,7 +52,7 @@ def create_role() -> None:
 
 
 def protect(table: str, *, force: bool = True) -> None:
-    """Limit sessions to their organization's rows of `table`; with `force`, also its owner's."""
+    """Limit sessions, with `force` even the owner's, to their organization's rows of `table`."""
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     if force:
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")

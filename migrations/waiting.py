@@ -8,7 +8,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 
-RETRY_SECONDS = 600.0
+MAX_RETRY_SECONDS = 600.0
 """The number of seconds for which locks are requested before a step fails."""
 
 LOCK_TIMEOUT = "500ms"
@@ -29,21 +29,21 @@ OPTIONS = (
 )
 """The PostgreSQL options for the connection of a migration."""
 
-_TRY = text("SELECT pg_try_advisory_lock(:key)")
+_TRY_LOCK = text("SELECT pg_try_advisory_lock(:key)")
 _LOCK_ERRORS = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
-_MAX_PAUSE = 5.0
+_MAX_PAUSE_SECONDS = 5.0
 
 log = logging.getLogger("migrations")
 T = TypeVar("T")
 
 
-def retry_while_locked(attempt: Callable[[], T], *, seconds: float = RETRY_SECONDS) -> T:
+def retry_while_locked(attempt: Callable[[], T], *, max_seconds: float = MAX_RETRY_SECONDS) -> T:
     """Run `attempt` until it gets its locks, and return its result.
 
     `attempt` must have no effect when it fails. Raises the exception of the last attempt after
-    `seconds`, or at once if the cause is not a lock.
+    `max_seconds`, or at once if the cause is not a lock.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + max_seconds
     for pause in _generate_pauses():
         try:
             return attempt()
@@ -63,17 +63,17 @@ def _generate_pauses() -> Iterator[float]:
     pause = 0.2
     while True:
         yield pause
-        pause = min(2 * pause, _MAX_PAUSE)
+        pause = min(2 * pause, _MAX_PAUSE_SECONDS)
 
 
 def acquire_advisory_lock(connection: Connection, key: int) -> None:
-    """Acquire the advisory lock `key` for the session, waiting for it without a time limit.
+    """Acquire the session's advisory lock `key` without a time limit; commit after each attempt.
 
     The lock is polled, because a session that waits inside a statement holds a snapshot, and an
     index build with CONCURRENTLY waits for all snapshots, which would cause a deadlock.
     """
     for pause in _generate_pauses():
-        locked = connection.scalar(_TRY, {"key": key})
+        locked = connection.scalar(_TRY_LOCK, {"key": key})
         connection.commit()
         if locked:
             return

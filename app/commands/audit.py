@@ -37,12 +37,12 @@ def verify(organization: str | None, *, as_json: bool) -> None:
     The exit status is 3 if the log does not match its hash chains.
     """
     with run_operation("verify_audit_log"), show_progress("Verifying") as report_progress:
-        result = service.verify(organization, report_progress)
+        report = service.verify(organization, report_progress)
     if as_json:
-        show_json({**asdict(result), "ok": result.ok})
+        show_json({**asdict(report), "ok": report.ok})
     else:
-        _print_report(result)
-    if not result.ok:
+        _print_report(report)
+    if not report.ok:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 

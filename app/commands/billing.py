@@ -36,8 +36,8 @@ def close_period(month: str, *, as_json: bool) -> None:
     The service's workers then issue the invoices of the month.
     """
     with run_operation("close_billing_period"):
-        closed = service.close(**load_body(ClosePeriod, {"period": month}))
-    show_record(closed, as_json=as_json)
+        closed_period = service.close(**load_body(ClosePeriod, {"period": month}))
+    show_record(closed_period, as_json=as_json)
 
 
 @group.command("usage")

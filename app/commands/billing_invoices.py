@@ -74,7 +74,7 @@ def list_invoices(
 ) -> None:
     """List invoices and credit notes, oldest first."""
     with run_operation("list_invoices"):
-        rows = reading.list_all(slug=slug, status=status, period=period)
+        rows = reading.list_all(slug=slug, status=status, period_start=period)
         if not as_json:
             rows = ({**row, "period": f"{row['period']['from']:%Y-%m}"} for row in rows)
         show_list(rows, _COLUMNS, as_json=as_json)

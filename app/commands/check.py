@@ -84,7 +84,7 @@ def _check_storage() -> str:
 
 def _check_files() -> str:
     try:
-        slug = next(_iterate_organizations_without_file(), None)
+        slug = next(_iterate_slugs_with_missing_file(), None)
     except StorageUnavailable as error:
         return f"STORAGE_URL: the storage does not respond ({error})."
     if slug is None:
@@ -95,7 +95,7 @@ def _check_files() -> str:
     )
 
 
-def _iterate_organizations_without_file() -> Iterator[str]:
+def _iterate_slugs_with_missing_file() -> Iterator[str]:
     # Close the generator: until then, this code has access to all organizations.
     with closing(control_plane.list_organizations()) as organizations:
         slugs = [row.slug for row in islice(organizations, _MAX_ORGANIZATIONS)]

@@ -33,7 +33,7 @@ _POLL_INTERVAL_SECONDS = 0.5
 @click.option(
     "--format", "format_id", type=click.Choice(FORMATS), help="Format of FILE. Default: detected."
 )
-@click.option("--schema", "schema_id", type=click.UUID, help="Schema of the documents.")
+@click.option("--schema", "schema_id", type=click.UUID, help="Id of the documents' schema.")
 @click.option(
     "--labels",
     "labels_as",

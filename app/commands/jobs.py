@@ -1,4 +1,4 @@
-"""`flask jobs`: commands for background jobs that failed permanently."""
+"""`flask jobs`: commands that list background jobs, and retry or discard failed jobs."""
 
 from collections.abc import Callable
 from typing import TypedDict, Unpack
@@ -112,7 +112,7 @@ def _find_retryable_ids(selection: JobFilter) -> list[UUID]:
 
 
 def _change_jobs(
-    name: str,
+    operation: str,
     label: str,
     change: Callable[[list[str]], int],
     options: JobOptions,
@@ -122,7 +122,7 @@ def _change_jobs(
     if bool(options["job_ids"]) == options["select_all"]:
         raise click.UsageError("Pass either job ids or --all.")
     with (
-        run_operation(name),
+        run_operation(operation),
         tenancy.across_organizations(reason=_TENANCY_REASON),
         show_progress(label) as report_progress,
     ):

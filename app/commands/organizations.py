@@ -172,8 +172,8 @@ def reopen(slug: str, *, as_json: bool) -> None:
 def erase_due(*, wait: bool, as_json: bool) -> None:
     """Start the erasure of closed organizations whose grace period is over.
 
-    The workers erase the organizations. Even without this command, the workers check for due
-    organizations every ten minutes.
+    Skips organizations that wait for their last invoice. The workers erase the others. Even
+    without this command, the workers check for due organizations every ten minutes.
     """
     with run_operation("start_erasing"):
         organization_ids = enqueue_due_erasures()

@@ -33,8 +33,8 @@ def run_operation(operation: str) -> Iterator[None]:
     """Run a block in a transaction, with the command line as the actor in the audit log.
 
     `operation` is the operation's id in the audit log. The transaction is committed at the end of
-    the block. If the block raises an API error, or an error that is translated into an API error,
-    the command prints a message and exits with status 1.
+    the block. If the block raises an API error, a database error that is translated into an API
+    error, or a UnicodeEncodeError, the command prints a message and exits with status 1.
     """
     request_id = f"command-{secrets.token_hex(8)}"
     events.set_request_id(request_id)

@@ -55,7 +55,7 @@ def create(
 
 
 @group.command("list")
-@click.option("--org", "slug", help="Only members of this organization.")
+@click.option("--org", "slug", help="Only members of the organization with this slug.")
 @click.option("--disabled/--enabled", default=None, help="Only disabled, or only enabled accounts.")
 @as_json
 def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:

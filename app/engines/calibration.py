@@ -208,7 +208,7 @@ class ModelComparison(NamedTuple):
     """The difference in F1 between two models on the same documents.
 
     `difference` is `f1` minus `other_f1`; `ci_low` and `ci_high` are the bounds of its confidence
-    interval. `p_value` is two-sided. All three are None if there are fewer than two documents.
+    interval. `p_value` is two-sided. The bounds and `p_value` are None for a single document.
     """
 
     documents: int

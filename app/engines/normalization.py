@@ -11,10 +11,8 @@ from functools import cache
 from typing import Literal
 
 MAX_MARKS = 64
-"""The maximum number of consecutive combining marks that are normalized.
-
-The Stream-Safe Text Format (UAX 15, section 13) allows 30, more than any language needs.
-"""
+"""The maximum number of consecutive combining marks that are normalized. The Stream-Safe Text
+Format (UAX 15, section 13) allows 30, more than any language needs."""
 _FIRST_MARK, _END_OF_MARKS = 0x300, 0x1F000
 """The range of code points that contains all combining marks; the end is exclusive."""
 

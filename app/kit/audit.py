@@ -57,7 +57,7 @@ def bind_actor(
     operation: str,
     request_id: str | None = None,
 ) -> Iterator[None]:
-    """Bind an actor and an operation while the block runs. Use it in jobs, commands and threads."""
+    """Bind an actor and an operation in a `with` block. Use it in jobs, commands and threads."""
     verb, record_type = split_operation(operation, None)
     context = Context(kind, actor_id, label, operation, verb, record_type, request_id, None)
     token = current_context.set(context)

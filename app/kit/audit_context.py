@@ -19,7 +19,7 @@ class Context:
 
     `record_type` is the type of record that the operation acts on. An entry about a record of this
     type has the action `<record_type>.<verb>`. An entry about a record of another type has the verb
-    create, update or delete. `label` is the display name of the actor.
+    create, update or delete. `kind`, `id` and `label` (a display name) describe the actor.
     """
 
     kind: ActorKind

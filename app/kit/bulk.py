@@ -74,9 +74,9 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
     """Run `act` on the records in batches, one transaction each, and return the result.
 
     `act` returns an error for each record that failed. The result lists only failed records, at
-    most `MAX_OUTCOMES`. If `act` raises in the first batch, nothing is changed and the error is
-    raised. If it raises in a later batch, the earlier batches stay committed, and all remaining
-    records count as failed, but of these the result lists only the records of this batch.
+    most `MAX_OUTCOMES`. If the first batch raises an API or database error, nothing is changed and
+    the error is raised. If a later batch raises one, the earlier batches stay committed, and all
+    remaining records count as failed, but of these the result lists only those of this batch.
     """
     failures: dict[UUID, ApiError] = {}
     failed_count = 0

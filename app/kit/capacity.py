@@ -12,7 +12,7 @@ from app.kit.storage import StorageFull
 
 @contextmanager
 def require_free_space(operation: str) -> Iterator[None]:
-    """Run the block only if at least STORAGE_RESERVE_BYTES of disk space are free.
+    """Run the `with` block only if at least STORAGE_RESERVE_BYTES of disk space are free.
 
     `operation` is the label for this write in the metric that counts refusals. Raises 503
     `service_unavailable` with the reason `storage_full` if less space is free when the block starts

@@ -99,7 +99,7 @@ def send_signal(pid: int, signal_number: int) -> None:
 
 
 def stop_in_parallel(plans: Sequence[tuple[Stoppable, StopSignals]]) -> None:
-    """Send each process its signals in order, then SIGKILL, until all processes have exited."""
+    """Stop each process with its signals, then SIGKILL, and wait up to 10 seconds after SIGKILL."""
     pending = {process.pid: (process, [*stops, _KILL]) for process, stops in plans}
     next_signal_at = dict.fromkeys(pending, 0.0)
     while pending:

@@ -9,7 +9,7 @@ _Item = TypeVar("_Item")
 def split_by_size(
     items: Iterable[_Item], get_size: Callable[[_Item], int], limit: int
 ) -> Iterator[list[_Item]]:
-    """Split items, in order, into chunks whose sizes add up to at most `limit`.
+    """Yield chunks of consecutive items whose sizes add up to at most `limit`.
 
     An item that is larger than the limit is a chunk by itself.
     """

@@ -1,4 +1,4 @@
-"""The services that a process shares. Each service is built once from the settings."""
+"""The services that all code of a process shares. Each is built once from the settings."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +37,7 @@ class Container:
 
     @cached_property
     def reserve(self) -> DiskReserve:
-        """Return the disk space that uploads and exports must leave free."""
+        """Return the reserve: the disk space that uploads and exports must leave free."""
         folders = {"data": self.settings.data_dir}
         if self.settings.storage_url.startswith("file://"):
             folders["files"] = Path(self.settings.storage_url.removeprefix("file://"))

@@ -1,4 +1,4 @@
-"""Due times of cron expressions, in the time zone of the person who wrote them.
+"""Due times of cron expressions in a time zone.
 
 A local time that is skipped when clocks go forward is due right after the change. A local time that
 occurs twice is due once. Expressions that are due every hour follow elapsed time instead. The

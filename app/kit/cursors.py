@@ -1,8 +1,8 @@
 """Pagination cursors: opaque, signed, and bound to one list.
 
 A cursor contains the sort values of the row at the edge of the page, the direction, and the exact
-total that was counted for the first page. Its signature covers the organization, the operation,
-the filters and the sort order, so a cursor from another list is rejected.
+total that was counted for the first page. Its signature covers the organization or user, the
+operation, the filters and the sort order, so a cursor from another list is rejected.
 """
 
 import base64

@@ -190,7 +190,7 @@ def init(app: Flask, url: str, threads: int, role: str) -> None:
 def replace_dead_connection(connection: GuardedConnection, *_: object) -> None:
     """Make the pool replace a connection that the server has closed.
 
-    The check costs a microsecond and prevents an error for the first user of each connection after
+    The check costs a microsecond and prevents an error at the first use of each connection after
     an outage. InvalidatePoolError also makes the pool replace its older connections.
     """
     if connection.is_dead:
@@ -237,7 +237,7 @@ def is_read_only() -> bool:
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """Commit at the end of the block, or roll back on an error. Use it in jobs and commands."""
+    """Commit at the end of a `with` block, or roll back on an error, in jobs and commands."""
     current = session()
     try:
         yield current

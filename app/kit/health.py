@@ -28,8 +28,8 @@ def ready() -> Response:
 
     The status `unavailable` means that the database is unavailable, so that requests cannot be
     served. `degraded` means that background work is late. `behind` then maps each late queue to the
-    age of its oldest job in seconds. An unavailable Redis or a full disk is only shown in `checks`,
-    because most requests can still be served.
+    age of its oldest due job in seconds. An unavailable Redis or a full disk is only shown in
+    `checks`, because most requests can still be served.
     """
     checks: dict[str, Any] = {
         "database": _check_database(),
@@ -112,5 +112,5 @@ metrics.register_collector("storage", _read_storage_gauges)
 
 
 def init(app: Flask) -> None:
-    """Register the routes of this module."""
+    """Register the health and metrics routes on `app`."""
     app.register_blueprint(health)

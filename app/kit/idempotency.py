@@ -1,9 +1,10 @@
 """Support for the `Idempotency-Key` header: a repeated request gets the first response again.
 
 Keys expire after 24 hours. A request inserts its key in the transaction of its changes. A second
-request with the same key waits on the unique index until this transaction has committed, and then
-finds the stored response. The stored response is encrypted, and contains no secret that is shown
-only once. The hash of the body is keyed, because a body can contain a password.
+request with the same key waits on the unique index until this transaction ends. If it committed,
+the second request gets the stored response; a failed request stores nothing. The response is stored
+encrypted, without secrets that are shown only once. A body is stored as a keyed hash, because it
+can contain a password.
 """
 
 import hashlib
@@ -70,9 +71,9 @@ def run(
 ) -> Response:
     """Return the stored response for `key`, or call `perform` and store its response.
 
-    Only the same `owner` gets the stored response. `secret_fields` are fields in its `data` that
-    are not stored, and are null in a replayed response. Raises 409 if the key was used with a
-    different body.
+    Only the same `owner` gets the stored response, for the same `operation`. `secret_fields` are
+    fields in its `data` that are not stored, and are null in a replayed response. Raises 409 if the
+    key was used with a different body.
     """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
     body_key = container.keyring().derive_key("idempotency body")

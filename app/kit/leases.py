@@ -68,7 +68,7 @@ class LeasedTable:
     """A table whose rows are leased, and the terms of its leases.
 
     Attributes:
-        seconds: the duration of a lease, and of a renewed lease from its renewal.
+        lease_seconds: the duration of a lease, and of a renewed lease from its renewal.
         renew_seconds: the time after which `LeaseKeeper` renews a lease.
     """
 
@@ -77,7 +77,7 @@ class LeasedTable:
         name: str,
         *,
         key: Sequence[str] = ("id",),
-        seconds: float,
+        lease_seconds: float,
         renew_seconds: float,
         skip_locked: bool = False,
         async_renewal: bool = False,
@@ -88,7 +88,7 @@ class LeasedTable:
         and never wait. If `async_renewal` is true, the commit of a renewal does not wait for the
         disk; the holder must then not rely on the renewal after a crash of the database.
         """
-        self.seconds = seconds
+        self.lease_seconds = lease_seconds
         self.renew_seconds = renew_seconds
         self._name = name
         self._async_renewal = async_renewal
@@ -148,10 +148,10 @@ class LeasedTable:
         return bool(count == len(lease.ids))
 
     def renew(self, leases: Sequence[Lease]) -> set[UUID]:
-        """Renew leases for `seconds`. Return the tokens of leases that no row has lost."""
+        """Renew leases. Return the tokens of the leases that all of their rows still have."""
         if self._async_renewal:
             db.session().execute(ASYNC_COMMIT)
-        values = {"lease_seconds": self.seconds, **self.build_parameters(leases)}
+        values = {"lease_seconds": self.lease_seconds, **self.build_parameters(leases)}
         counts = Counter(db.session().scalars(self._renew, values))
         return {lease.token for lease in leases if counts[lease.token] == len(lease.ids)}
 
@@ -182,7 +182,7 @@ class LeaseKeeper:
                 self._renew_at = claimed_at + self._table.renew_seconds
                 self._changed.notify_all()
             for lease in leases:
-                self._valid_until[lease] = claimed_at + self._table.seconds
+                self._valid_until[lease] = claimed_at + self._table.lease_seconds
 
     def remove(self, leases: Iterable[Lease]) -> None:
         """Stop renewing leases, because they were released or their work has ended."""
@@ -208,10 +208,7 @@ class LeaseKeeper:
                 self._changed.wait(seconds)
 
     def renew_due(self) -> None:
-        """Renew all leases if one of them must be renewed.
-
-        If this fails, the next call renews them.
-        """
+        """Renew all leases if one of them must be renewed. If this fails, the next call does it."""
         started_at = monotonic()
         with self._changed:
             leases = list(self._valid_until) if self._renew_at <= started_at else []
@@ -227,4 +224,4 @@ class LeaseKeeper:
             self._renew_at = started_at + self._table.renew_seconds
             for lease in leases:
                 if lease.token in renewed_tokens and lease in self._valid_until:
-                    self._valid_until[lease] = started_at + self._table.seconds
+                    self._valid_until[lease] = started_at + self._table.lease_seconds

@@ -54,13 +54,13 @@ def bind_request(request_id: str) -> None:
     bind_contextvars(request_id=request_id)
 
 
-def bind_organization(organization: str) -> None:
+def bind_organization(organization_id: str) -> None:
     """Bind an organization's id to all following log lines, unless it is an empty string."""
-    if organization:
-        bind_contextvars(organization=organization)
+    if organization_id:
+        bind_contextvars(organization=organization_id)
 
 
-def bind_job(job_id: str, request_id: str | None = None, organization: str = "") -> None:
+def bind_job(job_id: str, request_id: str | None = None, organization_id: str = "") -> None:
     """Bind a job to all log lines until the next request or job begins.
 
     `request_id` is the id of the request that caused the job.
@@ -69,7 +69,7 @@ def bind_job(job_id: str, request_id: str | None = None, organization: str = "")
     bind_contextvars(job_id=job_id)
     if request_id:
         bind_contextvars(request_id=request_id)
-    bind_organization(organization)
+    bind_organization(organization_id)
 
 
 def configure(level: str = "INFO", line_format: str = "auto") -> None:
@@ -160,7 +160,7 @@ _redis_outage_detector = OutageDetector()
 
 
 def _shorten_outage(event: LogEvent, failure: BaseException | None) -> LogEvent:
-    """Return the event with the first line of its message, and `error` instead of a traceback."""
+    """Cut the message to one line, and replace the traceback with the failure's type and text."""
     text = str(event["event"]).partition("\n")[0]
     short_event = {**event, "event": text, "error": f"{type(failure).__name__}: {failure}"}
     short_event.pop("exc_info", None)

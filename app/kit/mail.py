@@ -52,7 +52,7 @@ class Mailer:
         smtp_url: `smtp://user:password@host:port?starttls=1`, `smtps://…`, or empty.
         folder: the folder in which messages are stored as `.eml` files if `smtp_url` is empty.
         sender: an address, with or without a name.
-        closed: whether outbound traffic is switched off, so that every message is refused.
+        closed: whether outbound traffic is switched off. Sending then raises MailFailed.
 
     The operator configures the mail server, which is usually part of the operator's network.
     Therefore, the egress policy does not apply to it. That policy is for addresses that customers

@@ -32,8 +32,8 @@ def get_slot_count() -> int:
 def hold_slot(owner_id: UUID | None = None) -> Iterator[None]:
     """Hold a slot while waiting for another host.
 
-    An owner holds at most half of the slots at a time, so that other organizations can use the
-    remaining slots. Raises 503 if no slot becomes free in time.
+    An owner holds at most half of the slots (but at least one) at a time, so that other owners can
+    use the remaining slots. Raises 503 if no slot becomes free in time.
     """
     slot_owner_id = owner_id or tenancy.current_organization_id()
     with _changed:
@@ -58,7 +58,7 @@ def _is_slot_free(owner_id: UUID) -> bool:
 def hold_check_slot(owner_id: UUID | None = None) -> Iterator[None]:
     """Hold a slot while checking a host that a user has entered in settings.
 
-    An owner holds one slot for checks at a time. Raises 503 if no slot becomes free in time.
+    An owner holds at most one slot for checks at a time. Raises 503 if no slot is free in time.
     """
     slot_owner_id = owner_id or tenancy.current_organization_id()
     with _changed:

@@ -63,9 +63,9 @@ class KeyQuery(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the statement of `paginate`.
 
     `statement` selects the sort column and the unique column under their names, and may select
-    columns for other sort orders. If `branches` is set, the conditions of `statement` refer to
-    columns of that table. For each row of `branches`, a page of keys is read in order from an index
-    that begins with these columns. The results are then merged.
+    columns for other sort orders. `branches`, if set, is a table whose columns the conditions of
+    `statement` use. For each row of `branches`, a page of keys is read in order from an index that
+    begins with the compared columns. The results are then merged.
     """
 
     statement: Select[*tuple[Any, ...]]
@@ -119,8 +119,8 @@ def paginate_rows(
     """Return a page of the rows that `fetch` returns.
 
     `order` maps the sort columns to their types. The last column is unique. `fetch` returns up to
-    `limit` rows from the page start, in order. For the first page, it also returns the total.
-    Raises 422 for `cursor` if the cursor does not belong to this list.
+    `limit` rows from the page start, in order. For the first page, it also returns the total, and
+    then `upkeep.fold_backlog` is called. Raises 422 for a `cursor` from another list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     backward = cursor is not None and cursor.backward
@@ -152,17 +152,17 @@ def paginate(
     ties. These columns must belong to the statement or to the entity that it selects. `total` is an
     SQL expression for the length of the list (see `app.kit.counters`). If it is None, the rows of
     `counted_rows`, or of the statement, are counted. Do this only for lists that do not grow. With
-    `key_queries`, the union of their statements determines the rows of the page. Raises 422 for
-    `cursor` if the cursor does not belong to this list.
+    `key_queries`, the union of their statements determines the rows of the page. With `total`, the
+    first page also calls `upkeep.fold_backlog`. Raises 422 for a `cursor` from another list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     order = _build_order(request, cursor, sort_columns, unique)
-    page = _apply_order(statement, order, key_queries, request.page_size + 1)
+    page_select = _apply_order(statement, order, key_queries, request.page_size + 1)
     includes_total = cursor is None and total is not None and not _selects_entities(statement)
     if includes_total:
         assert total is not None
-        page = page.add_columns(total.label(_TOTAL_COLUMN))
-    result = db.session().execute(page)
+        page_select = page_select.add_columns(total.label(_TOTAL_COLUMN))
+    result = db.session().execute(page_select)
     rows: list[Any] = list(result.scalars() if _selects_entities(statement) else result)
     if cursor is not None:
         length = cursor.total

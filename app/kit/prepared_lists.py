@@ -40,10 +40,10 @@ class PreparedList:
         for descending, sort in ((True, desc), (False, asc)):
             rest_select = statement.where(position < edge if descending else position > edge)
             for is_first, unsorted in ((True, first_select), (False, rest_select)):
-                page = unsorted.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
+                sorted_select = unsorted.order_by(sort(key), sort(unique))
                 self._statements[descending, is_first] = Prepared.from_select(
                     f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
-                    page,
+                    sorted_select.limit(bindparam("page_limit")),
                     **(base_types if is_first else edge_types),
                 )
 

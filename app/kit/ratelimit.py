@@ -145,8 +145,8 @@ def check(name: str, get_organization_key: Callable[[], str]) -> None:
 def count_action(item: RateLimitItem, name: str, key: str) -> int:
     """Count one action, such as an email, against a limit that is not per request.
 
-    Returns how many seconds the action must wait; 0 if the limit allows it now, or if the store is
-    down. An action above the limit is not counted.
+    Returns how many seconds the action must wait; 0 if the limit allows it now, or if limits are
+    disabled or the store is down. An action above the limit is not counted.
 
     Args:
         item: the allowed number of actions and the period.

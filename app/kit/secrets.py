@@ -160,7 +160,7 @@ class HashingSlots:
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
-        """Reserve a slot while the block runs. A nested block shares the slot.
+        """Reserve a slot in a `with` block. A nested block shares the slot.
 
         Raises 503 if no slot becomes free in time.
         """

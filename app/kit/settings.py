@@ -128,7 +128,7 @@ class Settings:
 
     @property
     def service_name(self) -> str:
-        """Return the display name of this installation, which is the sender name in MAIL_FROM."""
+        """Return this installation's display name: the name in MAIL_FROM, or else the address."""
         name, address = parseaddr(self.mail_from)
         return name or address
 

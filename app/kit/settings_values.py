@@ -79,7 +79,7 @@ def parse_host(raw: str) -> str:
 
 
 def _split_url(raw: str, *schemes: str) -> SplitResult:
-    allowed_schemes = ", ".join(f"{scheme}://" for scheme in schemes)
+    allowed_schemes = " or ".join(f"{scheme}://" for scheme in schemes)
     try:
         parts = urlsplit(raw)
         _ = parts.port
@@ -198,11 +198,11 @@ def parse_fernet_keys(raw: str) -> tuple[str, ...]:
     for position, key in enumerate(keys, start=1):
         if not _FERNET_KEY.fullmatch(key):
             raise ValueError(
-                f"key {position} of {len(keys)} is not a Fernet key"
+                f"is invalid: key {position} of {len(keys)} is not a Fernet key"
                 " (32 random bytes in URL-safe base64, 44 characters)"
             )
         if len(set(key)) < MIN_DISTINCT_CHARACTERS:
-            raise ValueError(f"key {position} of {len(keys)} is not random")
+            raise ValueError(f"is invalid: key {position} of {len(keys)} is not random")
     return keys
 
 

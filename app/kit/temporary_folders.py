@@ -24,7 +24,7 @@ _swept_at = memoryview(mmap.mmap(-1, 8)).cast("d")
 
 @contextmanager
 def create_temporary_folder(purpose: str) -> Iterator[Path]:
-    """Provide a new temporary folder, which is deleted at the end of the block.
+    """Provide a new temporary folder in a `with` block, and delete it at the end.
 
     The folder is locked during the block. A killed process leaves an unlocked folder, which a later
     call on this machine deletes. `purpose` is `copy`, for a folder with one file, or `job`.
@@ -42,7 +42,7 @@ def create_temporary_folder(purpose: str) -> Iterator[Path]:
 
 @contextmanager
 def isolate_temporary_files() -> Iterator[None]:
-    """Make `tempfile` create all files of this process in a new folder during the block."""
+    """Make `tempfile` create all files of this process in a new folder, in a `with` block."""
     with create_temporary_folder("job") as folder:
         previous, tempfile.tempdir = tempfile.tempdir, str(folder)
         try:

@@ -35,12 +35,12 @@ class Claims:
     expires_at: int
 
 
-def init(app: Flask, secret_key: str, hours: float) -> None:
-    """Set up Flask-JWT-Extended on `app`, with tokens that are valid for `hours`."""
+def init(app: Flask, secret_key: str, lifetime_hours: float) -> None:
+    """Set up Flask-JWT-Extended on `app`, with tokens that are valid for `lifetime_hours`."""
     app.config.update(
         JWT_SECRET_KEY=secret_key,
         JWT_ALGORITHM="HS256",
-        JWT_ACCESS_TOKEN_EXPIRES=timedelta(hours=hours),
+        JWT_ACCESS_TOKEN_EXPIRES=timedelta(hours=lifetime_hours),
         JWT_ENCODE_ISSUER=ISSUER,
         JWT_DECODE_ISSUER=ISSUER,
         JWT_ENCODE_NBF=False,

@@ -106,7 +106,10 @@ def encrypt_secrets(secrets: Mapping[str, Any]) -> str | None:
 
 
 def decrypt_secrets(token: str | None) -> dict[str, Any]:
-    """Decrypt the secrets that `encrypt_secrets` encrypted. Returns {} if `token` is None."""
+    """Decrypt the secrets that `encrypt_secrets` encrypted. Returns {} if `token` is None.
+
+    Raises DecryptionFailed like `Keyring.decrypt`.
+    """
     if token is None:
         return {}
     secrets: dict[str, Any] = json.loads(container.keyring().decrypt(token))

@@ -42,8 +42,8 @@ def restore_queries(
     """Return the new settings, with the stored query added to each URL that was sent without one.
 
     A URL gets the stored query only if everything before the query is the same, so the query is
-    never sent to another host. Raises 400 for `field` if it is ambiguous which of several stored
-    URLs is meant.
+    never sent to another host. Raises 400 for `<field>.urls` if it is ambiguous which of several
+    stored URLs is meant.
     """
     settings = dict(new_settings)
     url, urls = settings.get(_URL), settings.get(_URLS)

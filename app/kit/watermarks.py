@@ -2,13 +2,12 @@
 
 The timestamp of a record is set before its transaction commits. A reader that reads the period
 after the timestamp was set but before the commit would miss the record, and the next period would
-not contain it either.
-Therefore, the reader first raises the organization's watermark to the end of the period
-(`raise_to`) and commits. From then on, no record is committed with an earlier timestamp. A deferred
-trigger (`keep_periods_complete`, migration 202611231000) runs when a transaction commits, and
-replaces timestamps before the watermark. The reader then waits for the transactions that have
-passed this check but are not visible yet (`wait_for_commits`). This takes milliseconds, regardless
-of how long transactions are open, and no transaction waits for the reader.
+not contain it either. Therefore, the reader first raises the organization's watermark to the end of
+the period (`raise_to`) and commits. From then on, no record is committed with an earlier timestamp.
+A deferred trigger (`keep_periods_complete`, migration 202611231000) runs when a transaction
+commits, and replaces timestamps before the watermark. The reader then waits for the transactions
+that have passed this check but are not visible yet (`wait_for_commits`). This takes milliseconds,
+regardless of how long transactions are open, and no transaction waits for the reader.
 
 The trigger applies to `created_at` and `decided_at` of tag sets.
 """
@@ -80,7 +79,7 @@ def raise_to(period_end: datetime | None) -> datetime:
 
 
 def wait_for_commits(checkpoint: Checkpoint) -> None:
-    """Wait for all transactions that are committing when this is called.
+    """Wait for the current organization's transactions that are committing when this is called.
 
     Call this after `raise_to` has been committed. A snapshot that is taken afterwards is complete
     up to the watermark. `checkpoint` ends the caller's transaction before each pause. Raises

@@ -108,7 +108,7 @@ def find_build() -> Build | None:
 
 
 def build_page_head() -> PageHead | None:
-    """Return the head tags and policy of a page with the web application, or None if not built."""
+    """Return the head tags and policy of a page with the application, or None like `find_build`."""
     build = find_build()
     return build.build_page_head() if build else None
 
@@ -131,7 +131,7 @@ def init(app: Flask, settings: Settings, dist: Path = DIST) -> None:
 def show_page(**_: str) -> Response:
     """Return the HTML of the web application.
 
-    Raises a 404 error that explains how to build the application if it has not been built.
+    If the application has not been built, raises a 404 error that explains how to build it.
     """
     g.operation = "show_workbench"
     current_build = find_build()

@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.audit_values import IDENTIFIER, REDACTED, SHOWN
-from migrations.auditing import NOBODY, audited, unaudited
+from migrations.audit_values import ID_FUNCTION, REDACTED_FUNCTION, SHOWN_FUNCTION
+from migrations.auditing import NO_ORGANIZATION_ID, audited, unaudited
 from migrations.policies import ROLE, protect
 
 revision = "202611211000"
@@ -72,7 +72,7 @@ END $$
 """
 
 SESSION_OF = "coalesce((changes -> 'user_id') ->> 1, (changes -> 'user_id') ->> 0)"
-OF_SESSIONS = f"organization_id = '{NOBODY}' AND target_type = 'sessions'"
+OF_SESSIONS = f"organization_id = '{NO_ORGANIZATION_ID}' AND target_type = 'sessions'"
 
 # Entries about deleted accounts are personal data without a purpose. A new entry records the number
 # and a hash of the ids of the deleted entries, so that a verification can distinguish them from
@@ -82,7 +82,7 @@ CREATE FUNCTION audit_forget(people uuid[]) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     actor jsonb := coalesce(nullif(current_setting('app.actor', true), ''), '{{}}');
-    nobody CONSTANT uuid := '{NOBODY}';
+    nobody CONSTANT uuid := '{NO_ORGANIZATION_ID}';
     as_text text[];
     gone uuid[];
     entry uuid := audit_id(CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint));
@@ -172,7 +172,7 @@ def upgrade() -> None:
     for table in (*TABLES, *OTHERS):
         op.execute(f"REVOKE ALL ON {table} FROM {ROLE}")
         op.execute(f"GRANT SELECT ON {table} TO {ROLE}")
-    for function in (IDENTIFIER, REDACTED, SHOWN, SEAL, ERASE, FORGET):
+    for function in (ID_FUNCTION, REDACTED_FUNCTION, SHOWN_FUNCTION, SEAL, ERASE, FORGET):
         op.execute(function)
     op.execute("REVOKE ALL ON FUNCTION audit_seal, audit_erase, audit_forget FROM PUBLIC")
     op.execute(f"GRANT EXECUTE ON FUNCTION audit_seal, audit_erase, audit_forget TO {ROLE}")

@@ -31,7 +31,7 @@ METERS = {
         Source(
             "active_schemas",
             "CASE WHEN r.status = 'active' THEN 1 ELSE 0 END",
-            changed_by="status",
+            quantity_column="status",
         ),
     ),
     "connectors": (Source("connectors"),),
@@ -39,7 +39,7 @@ METERS = {
         Source(
             "webhooks",
             "CASE WHEN r.deleted_at IS NULL THEN 1 ELSE 0 END",
-            changed_by="deleted_at",
+            quantity_column="deleted_at",
         ),
     ),
     "memberships": (Source("members"),),

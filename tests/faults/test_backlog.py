@@ -99,7 +99,7 @@ def test_suspended_workers_continue_after_they_are_resumed(test_site: Site) -> N
     try:
         values = {"queue": "bulk", "function": "webhooks.end", "args": _CONTENT}
         test_site.sql(_FILL, **values, count=QUEUED)
-        suspended_until = time.monotonic() + JOB_LEASES.seconds + 5
+        suspended_until = time.monotonic() + JOB_LEASES.lease_seconds + 5
         wait_until(lambda: time.monotonic() > suspended_until, "the leases to expire")
     finally:
         for worker in workers:

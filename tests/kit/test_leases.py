@@ -17,8 +17,8 @@ from tests.factories.orgs import transaction_across_organizations
 from tests.factories.waiting import wait_until
 from tests.kit.jobs.workshop import enqueue, rows, sql
 
-JOBS = LeasedTable("jobs", seconds=30, renew_seconds=10)
-SKIPPING_JOBS = LeasedTable("jobs", seconds=30, renew_seconds=10, skip_locked=True)
+JOBS = LeasedTable("jobs", lease_seconds=30, renew_seconds=10)
+SKIPPING_JOBS = LeasedTable("jobs", lease_seconds=30, renew_seconds=10, skip_locked=True)
 TABLES = pytest.mark.parametrize("table", [JOBS, SKIPPING_JOBS], ids=["waiting", "skipping"])
 _TAKE = "UPDATE jobs SET {} WHERE organization_id = :org AND {} RETURNING id, lease_token"
 
@@ -127,7 +127,7 @@ class _Table(LeasedTable):
     """A table without a database. Leases in `lost` cannot be renewed."""
 
     def __init__(self) -> None:
-        super().__init__("jobs", seconds=30, renew_seconds=10)
+        super().__init__("jobs", lease_seconds=30, renew_seconds=10)
         self.lost: set[Lease] = set()
         self.errors: list[Exception] = []
         self.renewed: list[list[Lease]] = []
@@ -237,7 +237,7 @@ class _Ending:
 
 
 def test_a_new_lease_wakes_the_one_who_waits(app: Flask) -> None:
-    keeper = LeaseKeeper(app, LeasedTable("jobs", seconds=1, renew_seconds=600))
+    keeper = LeaseKeeper(app, LeasedTable("jobs", lease_seconds=1, renew_seconds=600))
     thread = threading.Thread(target=keeper.wait_until_due, daemon=True)
     thread.start()
     keeper.add([_make_lease()], leases.monotonic() - 600)

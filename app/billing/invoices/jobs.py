@@ -28,7 +28,8 @@ def issue_month(job: Job) -> None:
 
     If the batch fails, for example because a statement times out, a separate job is enqueued for
     each of its organizations, so that one organization does not block the others. If only some
-    invoices cannot be rendered, a separate job is enqueued for each of their organizations.
+    invoices cannot be rendered, a separate job is enqueued for each of their organizations. If the
+    billing file cannot be used or the database is not available, the job is retried instead.
     """
     start, end = _get_period(job)
     organization_ids = issuing.list_billed_organization_ids(
@@ -51,7 +52,7 @@ def _issue_batch(
     except _BATCH_ERRORS as error:
         if db_errors.is_outage(error):
             raise
-        # The job runner treats a statement timeout as a platform fault: without this handler, the
+        # The job runner treats a statement timeout as a platform fault: without this clause, the
         # runner would retry the batch forever and never enqueue the next batch.
         log.exception("invoices.batch_failed", period=period["from"])
         db.session().rollback()

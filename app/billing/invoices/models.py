@@ -48,9 +48,9 @@ class Invoice(TenantModel, db.Revised, db.Base):
     `number` is null only for drafts. The period is from `period_from` (inclusive) to `period_to`
     (exclusive). `seller` and `buyer` have the fields of `engines.invoices.model.Party`; `seller`
     also has `payment`, the bank account. `buyer` is null for a draft without a billing profile.
-    Decimals in `lines` and `tax` are stored as text. `refers_to` is the invoice that a credit note
-    corrects. `pdf` and `xml` describe the stored files: {key, sha256, size}, with the size in
-    bytes. They are null if there is no file.
+    Decimals in `lines` and `tax` are stored as text. `refers_to` is the id of the invoice that a
+    credit note corrects. `pdf` and `xml` describe the stored files: {key, sha256, size}, with the
+    size in bytes. They are null if there is no file.
     """
 
     __tablename__ = "invoices"

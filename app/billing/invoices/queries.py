@@ -1,4 +1,4 @@
-"""SQL queries that read and lock invoices, claim their numbers, and find unbilled organizations."""
+"""SQL queries for invoices, their numbers, and the organizations that still have to be billed."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -141,7 +141,7 @@ def list_draft_periods() -> list[tuple[datetime, datetime]]:
 
 
 def claim_numbers(prefix: str, count: int) -> range:
-    """Claim and return the next numbers of a series.
+    """Claim and return the next `count` numbers of the series with this prefix.
 
     The series stays locked until the transaction ends.
     """
@@ -165,18 +165,18 @@ def find_by_number(number: str) -> Invoice | None:
 
 
 def list_all(
-    *, slug: str | None, status: str | None, period: datetime | None
+    *, slug: str | None, status: str | None, period_start: datetime | None
 ) -> Iterator[tuple[str, Invoice]]:
     """Yield the invoices and credit notes of all organizations, oldest first.
 
     Each item is a pair of the organization's slug and the invoice. Arguments that are not None are
-    filters; `period` is the start of a billing period. The invoices are read in batches, each in a
-    separate transaction, because the caller may pause between two items.
+    filters; `period_start` is the start of a billing period. The invoices are read in batches, each
+    in a separate transaction, because the caller may pause between two items.
     """
     filters: dict[Any, object] = {
         Organization.slug: slug,
         Invoice.status: status,
-        Invoice.period_from: period,
+        Invoice.period_from: period_start,
     }
     statement = (
         select(Organization.slug, Invoice)
@@ -236,9 +236,9 @@ def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datet
     """Return the start of the first month that still has to be invoiced, by organization id.
 
     A month still has to be invoiced if the operator has not closed it, or if the job that issues
-    its invoices has not completed. Months after the closing of the organization are not considered.
-    Organizations that are not closed or have no month to invoice are omitted. Requires access to
-    all organizations.
+    its invoices has not completed. Considers the month in which the organization was closed, and
+    earlier months back to the first closed billing period. Organizations that are not closed or
+    have no month to invoice are omitted. Requires access to all organizations.
     """
     values = {
         "ids": [str(id_) for id_ in organization_ids],

@@ -13,12 +13,12 @@ from app.kit.principal import Caller
 blueprint = Blueprint(
     "billing-invoices", description="Invoices, credit notes and the billing profile."
 )
-_MANAGE = "billing:manage"
+_PERMISSION = "billing:manage"
 
 
 @blueprint.get(
     "/billing/invoices",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     query=Listing(sort_keys=("-created_at", "period"), filters=InvoiceFilters, has_period=True),
     returns=Invoice,
 )
@@ -31,7 +31,7 @@ def list_invoices(caller: Caller, query: dict[str, Any]) -> Page:
     return reading.list_invoices(**query)
 
 
-@blueprint.get("/billing/invoices/upcoming", permission=_MANAGE, returns=UpcomingInvoice)
+@blueprint.get("/billing/invoices/upcoming", permission=_PERMISSION, returns=UpcomingInvoice)
 def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
     """Get the upcoming invoice.
 
@@ -41,7 +41,7 @@ def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
     return reading.get_upcoming(caller.org.id)
 
 
-@blueprint.get("/billing/invoices/{invoice_id}", permission=_MANAGE, returns=Invoice)
+@blueprint.get("/billing/invoices/{invoice_id}", permission=_PERMISSION, returns=Invoice)
 def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
     """Get an invoice.
 
@@ -52,7 +52,7 @@ def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
 
 
 @blueprint.get(
-    "/billing/invoices/{invoice_id}/pdf", permission=_MANAGE, returns=File(("application/pdf",))
+    "/billing/invoices/{invoice_id}/pdf", permission=_PERMISSION, returns=File(("application/pdf",))
 )
 def download_invoice_pdf(caller: Caller, invoice_id: UUID) -> Download:
     """Download the PDF of an invoice.

@@ -30,7 +30,7 @@ class InvoicePeriod(Response):
 
 
 class InvoiceParty(Response):
-    """The seller or the buyer, as recorded when the invoice was issued."""
+    """The seller or the buyer, as recorded in the invoice."""
 
     name = Str()
     address = Nested(BillingAddress)
@@ -46,7 +46,7 @@ class InvoiceLine(Response):
 
     description = Str()
     quantity = Str(description="The quantity as a decimal number.")
-    unit = Str(description="Unit code (UN/ECE Recommendation 20): `C62` piece, `MON` month.")
+    unit = Str(description="Unit code (UN/ECE Rec. 20), such as `C62` (piece) or `MON` (month).")
     unit_price = Str(description=_AMOUNT)
     amount = Str(description=_AMOUNT)
 

@@ -22,7 +22,7 @@ def close_billing_period(caller: None, body: dict[str, Any]) -> dict[str, Any]:
 
     Closes a month for all organizations, so that its invoices are issued. If the month is already
     closed, the response is the same as before. Responds with 400 `validation_error` if the month
-    has not ended in UTC, and with 409 `conflict` if the operator has not set up invoices
-    (`BILLING_FILE`).
+    has not ended in UTC, and with 409 `conflict` if the month is open and the operator's billing
+    file (`BILLING_FILE`) is missing or invalid.
     """
     return service.close(**body)

@@ -12,7 +12,7 @@ from app.kit.errors import ApiError
 
 MONTH_PATTERN = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 ISSUE_MONTH = "invoices.issue_month"
-"""The job that issues the invoices of a closed month. Its arguments are {from, to, after}.
+"""The name of the job that issues a closed month's invoices. Its arguments are {from, to, after}.
 
 `after` is the last organization id of the previous batch; the first job has no `after`.
 """

@@ -9,10 +9,7 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 NO_PLAN = ""
-"""The plan that the history shows for a time in which an organization was closed.
-
-It is recorded when the organization is reopened.
-"""
+"""The plan in the history for a time in which an organization was closed (see `PlanChange`)."""
 
 
 class PlanChange(TenantModel, db.Base):

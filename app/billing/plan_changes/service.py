@@ -55,13 +55,14 @@ def get_plan() -> dict[str, Any]:
 def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dict[str, Any]:
     """Change the plan of the current organization; return the plan and the scheduled change.
 
-    A change replaces the scheduled change; choosing the current plan only cancels the scheduled
-    change. Emits `organization.plan_changed` for an immediate change. Raises 400 `validation_error`
-    for a plan that only the operator can assign, and for a plan whose currency differs from that of
-    the billing profile. Raises 409 `conflict` if the plan has a price and the billing profile is
-    missing, or if the operator has set limits for the organization. For an immediate change, also
-    raises 409 `conflict` if the usage exceeds the plan's limits, or if the plan was already changed
-    `MAX_MONTHLY_CHANGES` times in this month.
+    Applies the scheduled change first if it is due. A change replaces the scheduled change;
+    choosing the current plan only cancels the scheduled change. Emits `organization.plan_changed`
+    for an immediate or due change. Raises 400 `validation_error` for a plan that only the operator
+    can assign, and for a plan whose currency differs from that of the billing profile. Raises 409
+    `conflict` if the plan has a price and the billing profile is missing, or if the operator has
+    set limits for the organization. For an immediate change, also raises 409 `conflict` if the
+    usage exceeds the plan's limits, or if the plan was already changed `MAX_MONTHLY_CHANGES` times
+    in this month.
     """
     organization = organizations.lock(organization_id)
     apply_scheduled_change(organization)
@@ -162,9 +163,9 @@ def build_segments(
 ) -> list[PlanSegment]:
     """Build the plan segments from `start` to `end`, including empty segments.
 
-    `changes` are the plan changes in this time, oldest first, and `plan` is the organization's
-    current plan. If the earliest changes are missing, the plan of the first segment is correct only
-    for the time after the last missing change.
+    `changes` are the plan changes between these times, oldest first, and `plan` is the current plan
+    of the organization. If the earliest changes are missing, the plan of the first segment is
+    correct only for the time after the last missing change.
     """
     segments = []
     for plan_change in changes:
@@ -218,11 +219,11 @@ def _check_usage(plan: Plan) -> None:
     so a transaction that is in progress can still exceed the new limit.
     """
     lock_meters([meter for meter in Meter if plan.limits[meter] is not None])
-    month = read_month(tuple(Meter))
+    usage = read_month(tuple(Meter))
     exceeded_limits = [
-        {"meter": str(meter), "used": month.get_used_quantity(meter), "limit": limit}
+        {"meter": str(meter), "used": usage.get_used_quantity(meter), "limit": limit}
         for meter in Meter
-        if (limit := plan.limits[meter]) is not None and month.get_used_quantity(meter) > limit
+        if (limit := plan.limits[meter]) is not None and usage.get_used_quantity(meter) > limit
     ]
     if exceeded_limits:
         raise errors.conflict(

@@ -78,7 +78,7 @@ def list_plans() -> list[Plan]:
 
 
 def load_catalog() -> Mapping[str, Mapping[int, Plan]]:
-    """Return all plans in the configured file, by name and version.
+    """Return all plans in the configured or built-in file, by name and version.
 
     Raises CatalogError if the file cannot be read or is invalid.
     """

@@ -31,7 +31,7 @@ class ScheduledPlanChange(TenantModel, db.Base):
     """The plan to which an organization changes at `effective_at`.
 
     An organization has at most one scheduled change. Any change of the plan or its limits deletes
-    the scheduled change. `requested_by` is the user who scheduled it.
+    the scheduled change. `requested_by` is the id of the user who scheduled it.
     """
 
     __tablename__ = "scheduled_plan_changes"

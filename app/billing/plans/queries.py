@@ -33,9 +33,6 @@ def find_scheduled_plan() -> str | None:
 
 
 def store_plan(plan: Plan) -> None:
-    """Store a plan version, unless it is already stored.
-
-    Call this in the transaction that first refers to the version.
-    """
+    """Store a plan version, unless it is already stored."""
     row = {"name": plan.name, "version": plan.version, "definition": format_plan(plan)}
     db.session().execute(insert(PlanVersion).values(row).on_conflict_do_nothing())

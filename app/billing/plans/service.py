@@ -25,9 +25,9 @@ def describe_plan() -> dict[str, Any]:
 def list_plans(*, page: PageRequest) -> Page:
     """Return a page of the plans that organizations can choose."""
     plans = {plan.name: plan for plan in catalog.list_plans() if plan.is_public}
-    result = paginate_values(page, name=list(plans), rank=range(1, len(plans) + 1))
-    items = [{**_render_plan(plans[row.name]), "rank": row.rank} for row in result.items]
-    return replace(result, items=items)
+    name_page = paginate_values(page, name=list(plans), rank=range(1, len(plans) + 1))
+    items = [{**_render_plan(plans[row.name]), "rank": row.rank} for row in name_page.items]
+    return replace(name_page, items=items)
 
 
 def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | None]:

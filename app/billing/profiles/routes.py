@@ -8,10 +8,10 @@ from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
 blueprint = Blueprint("billing_profiles", tag="billing-invoices", record_type="billing_profiles")
-_MANAGE = "billing:manage"
+_PERMISSION = "billing:manage"
 
 
-@blueprint.get("/billing/profile", permission=_MANAGE, returns=BillingProfile)
+@blueprint.get("/billing/profile", permission=_PERMISSION, returns=BillingProfile)
 def get_billing_profile(caller: Caller) -> dict[str, Any]:
     """Get the billing profile.
 
@@ -22,7 +22,7 @@ def get_billing_profile(caller: Caller) -> dict[str, Any]:
 
 @blueprint.put(
     "/billing/profile",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     body=SetBillingProfile,
     returns=BillingProfile,
     revision="optional",

@@ -164,7 +164,7 @@ def _render_profile(profile: BillingProfile) -> dict[str, Any]:
 
 
 def render_party(party: Mapping[str, Any]) -> dict[str, Any]:
-    """Render the seller or the buyer of an invoice in the API's format."""
+    """Render a seller, a buyer or a billing profile as a party in the API's format."""
     return {
         "name": party["name"],
         "address": {

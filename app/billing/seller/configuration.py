@@ -198,7 +198,8 @@ def _parse_country(value: object, location: str) -> str:
 def _parse_series(value: object, location: str) -> str:
     if not isinstance(value, str) or not _SERIES_PATTERN.fullmatch(value):
         raise BillingFileError(
-            f"{location} must contain only letters, digits, -, _, . and /, and at most one {{year}}"
+            f"{location} must contain only letters, digits, -, _, . and /, at most one {{year}},"
+            " and at most 20 characters before and after it"
         )
     return value
 

@@ -17,7 +17,4 @@ class ThresholdPayload(TypedDict):
 
 
 THRESHOLD_REACHED = EventName[ThresholdPayload]("usage.threshold_reached")
-"""A meter has reached a percentage of its limit.
-
-Emitted at most once per meter, month and percentage.
-"""
+"""Emitted at most once per meter, month and percentage of the limit that the meter has reached."""

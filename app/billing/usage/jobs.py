@@ -11,7 +11,7 @@ _RECONCILE_INTERVAL_SECONDS = 86_400
 
 @jobs.handler("usage.fold", resumable=True, every=_FOLD_INTERVAL_SECONDS)
 def fold(job: Job) -> None:
-    """Fold the recorded changes of all meters into the daily totals, in batches."""
+    """Fold the recorded changes of all meters into daily totals, and enqueue the limit checks."""
     upkeep.fold(job.checkpoint)
 
 

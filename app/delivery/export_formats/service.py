@@ -11,8 +11,8 @@ from app.kit.pagination import Page, PageRequest, paginate_values
 def list_formats(*, page: PageRequest) -> Page:
     """Return a page of export formats, sorted by id or by name."""
     names = [format_.name for format_ in FORMATS.values()]
-    rows = paginate_values(page, id=list(FORMATS), name=names)
-    return replace(rows, items=[FORMATS[row.id] for row in rows.items])
+    row_page = paginate_values(page, id=list(FORMATS), name=names)
+    return replace(row_page, items=[FORMATS[row.id] for row in row_page.items])
 
 
 def get(format_id: str) -> Format:

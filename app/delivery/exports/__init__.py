@@ -1,1 +1,1 @@
-"""Exports of artifacts and tag sets to files."""
+"""Exports of tag sets to files."""

@@ -29,8 +29,8 @@ class ExportAuditEntry(Response):
     action = Str(
         description=(
             "`exports.create`, `exports.download`, `exports.cancel` or `exports.retry`;"
-            " `exports.run` if a worker changed the status; `exports.expire` if the file expired"
-            " and was deleted."
+            " `exports.run` if a worker changed the status; `exports.expire` if the file was"
+            " deleted, because it expired or the export failed or was cancelled."
         )
     )
     job_id = Uuid()

@@ -27,7 +27,7 @@ _DAY_SECONDS = 86_400
 
 
 class _ExportEnded(Exception):  # noqa: N818 - a signal, not an error
-    """Signals that the export was cancelled or failed while its file was being written."""
+    """Signals that the export was cancelled or failed during its run."""
 
 
 def _get_export_id(args: dict[str, Any]) -> UUID:
@@ -45,6 +45,7 @@ def run_export(job: Job) -> None:
     """Run an export: write its tag sets to a file, and complete the export.
 
     A repeated run starts again from the beginning. Does nothing if the export has already ended.
+    If the file would have more columns than its format allows, the export fails without a retry.
     """
     container.current().reserve.check()
     export = running.start(_get_export_id(job.args))
@@ -146,9 +147,9 @@ def _write_file(
 
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True, every=EXPIRE_INTERVAL_SECONDS)
-def delete_expired_files(job: Job) -> None:
+def delete_obsolete_files(job: Job) -> None:
     """Delete expired export files, and the files of exports that failed or were cancelled."""
-    while running.delete_expired_files():
+    while running.delete_obsolete_files():
         job.checkpoint()
 
 

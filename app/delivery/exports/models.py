@@ -30,7 +30,7 @@ TRANSITIONS: Mapping[ExportStatus, tuple[ExportStatus, ...]] = {
     _QUEUED: (_RUNNING, _FAILED, _CANCELLED),
     # An interrupted run starts again from the beginning.
     _RUNNING: (_RUNNING, _COMPLETED, _FAILED, _CANCELLED),
-    # A completed export can be retried only after its file has expired.
+    # A completed export can be retried only if its file has expired or is missing.
     _COMPLETED: (_QUEUED,),
     _FAILED: (_QUEUED,),
     _CANCELLED: (),
@@ -89,7 +89,7 @@ class Export(TenantModel, db.Record, db.Base):
     def progress(self) -> dict[str, Any]:
         """Return the progress: tag sets done, in total and per second, and estimated seconds left.
 
-        Values that are not known yet are None.
+        Unknown values are None; only a running or completed export has a rate and an estimate.
         """
         done, total = self.progress_done, self.progress_total
         rate = eta = None

@@ -33,7 +33,7 @@ _TAGS_TEXT = (
     "Selects from the tag sets that match the filter. `accepted`: all accepted tag sets."
     " `final`: one final tag set per document, which is the accepted merge or, without a merge, the"
     " tag set accepted last. `latest`: the newest tag set of each document, in any status. `all`:"
-    " every tag set."
+    " every tag set. The default is `accepted`, or `all` if `filter.statuses` has another status."
 )
 _PERIOD_TEXT = (
     "A period includes its start and excludes its end. A period without an end, or with an end in"
@@ -151,9 +151,9 @@ class ExportProgress(Response):
     """The progress of an export, updated about once a second while the export is running."""
 
     done = Int(description="The number of exported tag sets.")
-    total = Int(allow_none=True)
-    rate_per_second = Float(allow_none=True)
-    eta_seconds = Int(allow_none=True)
+    total = Int(allow_none=True, description="The number of tag sets to export; null until known.")
+    rate_per_second = Float(allow_none=True, description="The tag sets exported per second.")
+    eta_seconds = Int(allow_none=True, description="The estimated seconds until the end.")
 
 
 class ExportError(Response):
@@ -200,9 +200,7 @@ class ExportFilters(Schema):
 class ExportPreview(Response):
     """The first rows of an export, and the total number of its tag sets."""
 
-    count = Int(
-        description="The total number of tag sets in the export, including removed tag sets."
-    )
+    count = Int(description="The number of tag sets in the export, including removed tag sets.")
     count_is_exact = Bool(
         description="Whether `count` is exact. If false, the export has more tag sets than `count`."
     )
@@ -234,7 +232,7 @@ class ManifestVersion(Response):
 
     id = Uuid()
     number = Int()
-    row_count = Int()
+    row_count = Int(description="The number of tag sets in the file that use this version.")
 
 
 class ManifestSchema(Response):
@@ -265,9 +263,7 @@ class ExportManifest(Response):
     options = JsonObject()
     filter = Nested(AppliedFilter)
     include = Nested(AppliedInclude)
-    row_count = Int(
-        description="The number of rows in the file, including rows for removed tag sets."
-    )
+    row_count = Int(description="The number of rows in the file, including removed tag sets.")
     removed_count = Int(description="The number of rows for removed tag sets.")
     schemas = List(Nested(ManifestSchema))
     file = Nested(ManifestFile)

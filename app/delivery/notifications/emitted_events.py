@@ -13,4 +13,4 @@ class CreatedPayload(TypedDict):
 
 
 CREATED = EventName[CreatedPayload]("notification.created")
-"""A notification was created for a user who also receives an email about it."""
+"""A notification about a single event was created, and an email about it is to be sent."""

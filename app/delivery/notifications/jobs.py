@@ -1,6 +1,6 @@
-"""Jobs that create notifications about events and queue emails for them.
+"""Jobs that create notifications about events, queue their emails, and purge old records.
 
-Frequent events are handled in batches, and one notification covers several events.
+Frequent events are handled in batches, and one notification can cover many of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ OLD_NOTIFICATIONS_CONDITION = "created_at < now() - make_interval(days => :days)
 
 @jobs.handler("notifications.email", queue="notifications", events=(emitted_events.CREATED,))
 def enqueue_email(job: Job) -> None:
-    """Queue the email for a notification in the transaction that marks the job as done."""
+    """Queue or postpone a notification's email in the transaction that marks the job as done."""
     mailing.enqueue_email(UUID(job.args["data"]["notification_id"]))
 
 

@@ -27,13 +27,13 @@ class EmailFrequency(StrEnum):
 class Notification(TenantModel, db.Record, db.Base):
     """A notification to one user, in the application, by email, or both.
 
-    `unique_key` prevents a second notification with the same cause. If `in_app` is false, the
-    notification exists only for its email and is not shown in the application.
+    `unique_key` prevents a second notification to the user about the same thing. If `in_app` is
+    false, the notification exists only for its email and is not shown in the application.
 
-    A notification with a `message` is open until `open_until`, or until it is read: further events
-    with the same `message` are added to it. `count` is the number of its events, and title and body
-    are rendered again from `gathered`. `message` names a template in `messages/`. If `by_mail` is
-    true, an email is sent when the notification is closed.
+    A notification with a `message` (the name of a topic) is open until `open_until`, or until it is
+    read: further events on the topic are added to it, and title and body are rendered again from
+    `gathered`. `count` is the number of its events; an assignment counts once per document or tag
+    set. If `by_mail` is true, an email is sent when the notification is closed unread.
 
     A notification without `message` is about a single event. Its `open_until` is the time when its
     postponed email is due, and null without such an email.
@@ -89,10 +89,10 @@ class Notification(TenantModel, db.Record, db.Base):
 
 
 class NotificationCause(TenantModel, db.Base):
-    """A record that users were notified about an event.
+    """A record that an event was handled; `cause` is the id of the event.
 
-    `cause` is the id of the event. The record prevents a second notification when the event's job
-    runs again. It is kept a little longer than the job.
+    The record prevents a second notification when the event's job runs again. It is kept a little
+    longer than the job.
     """
 
     __tablename__ = "notification_causes"

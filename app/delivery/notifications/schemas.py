@@ -55,7 +55,7 @@ class Notification(Response):
     )
     count = Int(
         attribute="event_count",
-        description="The number of events that the notification is about.",
+        description="The number of events; an assignment counts once per document or tag set.",
     )
     read_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()

@@ -18,4 +18,4 @@ class DeliveryFailedPayload(TypedDict):
 
 
 DELIVERY_FAILED = EventName[DeliveryFailedPayload]("scheduled_export.delivery_failed")
-"""The file of a run could not be delivered."""
+"""The delivery of a run's file failed, or was ended because a later run covers the period."""

@@ -39,7 +39,7 @@ class DeliveryStatus(StrEnum):
     FAILED = "failed"
 
 
-CANCELLED = "cancelled"
+CANCELLED_CODE = "cancelled"
 """The error code of a delivery that was cancelled; its status is `failed`."""
 
 
@@ -48,9 +48,9 @@ class ScheduledExport(TenantModel, db.Revised, db.Base):
 
     `filter`, `options` and `include` have defaults filled in. `settings` holds the destination's
     settings without secrets, `credentials` the encrypted JSON object with its secrets, and
-    `stored_secrets` the names of the secrets. `next_run_at` is null while the export is paused.
-    `exported_until` is the end of the last delivered period, and the start of the next incremental
-    run's period. The revision counts edits; a run does not change the revision.
+    `stored_secrets` their names. `next_run_at` is null if the export is paused or never due again.
+    `exported_until` is the end of the last delivered period, where the next incremental run's
+    period begins; if it is null, that run exports everything. The revision counts edits, not runs.
     """
 
     __tablename__ = "scheduled_exports"

@@ -16,12 +16,12 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("scheduled-exports", description="Scheduled exports and file deliveries.")
-_READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
+_READ_ACCESS, _MANAGE_ACCESS = "scheduled_exports:read", "scheduled_exports:manage"
 
 
 @blueprint.get(
     "/exports/scheduled",
-    permission=_READ,
+    permission=_READ_ACCESS,
     query=Listing(
         sort_keys=("-created_at", "name"), filters=ScheduledExportFilters, has_period=True
     ),
@@ -37,7 +37,7 @@ def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
 
 @blueprint.post(
     "/exports/scheduled",
-    permission=_MANAGE,
+    permission=_MANAGE_ACCESS,
     body=CreateScheduledExport,
     returns=ScheduledExport,
     status=201,
@@ -52,7 +52,7 @@ def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> object:
     return managing.create(created_by=caller.user_id, **body)
 
 
-@blueprint.get("/exports/scheduled/{export_id}", permission=_READ, returns=ScheduledExport)
+@blueprint.get("/exports/scheduled/{export_id}", permission=_READ_ACCESS, returns=ScheduledExport)
 def get_scheduled_export(caller: Caller, export_id: UUID) -> object:
     """Get a scheduled export.
 
@@ -63,7 +63,7 @@ def get_scheduled_export(caller: Caller, export_id: UUID) -> object:
 
 @blueprint.patch(
     "/exports/scheduled/{export_id}",
-    permission=_MANAGE,
+    permission=_MANAGE_ACCESS,
     body=UpdateScheduledExport,
     returns=ScheduledExport,
     revision="optional",
@@ -79,7 +79,7 @@ def update_scheduled_export(
     return managing.update(export_id, revision=revision, **body)
 
 
-@blueprint.delete("/exports/scheduled/{export_id}", permission=_MANAGE, revision="optional")
+@blueprint.delete("/exports/scheduled/{export_id}", permission=_MANAGE_ACCESS, revision="optional")
 def delete_scheduled_export(caller: Caller, export_id: UUID, revision: int | None) -> None:
     """Delete a scheduled export.
 
@@ -106,7 +106,7 @@ def run_scheduled_export(caller: Caller, export_id: UUID) -> object:
 
 @blueprint.get(
     "/exports/scheduled/{export_id}/runs",
-    permission=_READ,
+    permission=_READ_ACCESS,
     query=Listing(sort_keys=("-created_at",), has_period=True),
     returns=ScheduledExportRun,
 )

@@ -41,8 +41,8 @@ _TIME_ZONE_TEXT = (
 )
 _MODE_TEXT = (
     "`full`: each run exports everything that the filter selects. `incremental`: each run exports"
-    " the tag sets accepted since the end of the last delivered period, and a row with the status"
-    " `removed` for each accepted tag set that was reopened or deleted since then."
+    " the tag sets accepted since the end of the last delivered period (all if there is none), and"
+    " a row with the status `removed` for each accepted tag set reopened or deleted since then."
 )
 _SETTINGS_TEXT = (
     "The settings of the destination, including its secrets. s3: `bucket`, `prefix`, `region`,"
@@ -85,7 +85,7 @@ class UpdateScheduledExport(Schema):
     name = Name()
     format_id = Str(data_key="format", max_length=64)
     where = Nested(ExportFilter, data_key="filter", description="Replaces the whole stored filter.")
-    options = JsonObject()
+    options = JsonObject(description="Replaces all options.")
     include = Nested(ExportInclude, description="Replaces all properties of `include`.")
     cron_expression = Str(data_key="cron", max_length=cron.MAX_LENGTH, description=_CRON_TEXT)
     time_zone = Str(max_length=64)
@@ -115,9 +115,9 @@ class ExportDelivery(Response):
     """The delivery of a run's file to its destination."""
 
     status = Str(validate=OneOf(tuple(DeliveryStatus)))
-    sent_bytes = Int(maximum=_MAX_BIGINT)
+    sent_bytes = Int(maximum=_MAX_BIGINT, description="How much of the file has been sent.")
     delivered_at = UtcDateTime(allow_none=True)
-    delivered_to = Str(allow_none=True)
+    delivered_to = Str(allow_none=True, description="The location of the delivered file.")
     error = Nested(ExportError, allow_none=True, description="The latest delivery error.")
 
 
@@ -183,11 +183,12 @@ class ScheduledExport(Response):
     destination = Nested(StoredDestination)
     paused = Bool()
     next_run_at = UtcDateTime(
-        allow_none=True, description="The time of the next run; null while the export is paused."
+        allow_none=True,
+        description="The time of the next run; null if the export is paused or never due again.",
     )
     exported_until = UtcDateTime(
         allow_none=True,
-        description="The end of the last delivered period of an incremental export.",
+        description="End of the last delivered period; null if the next run exports everything.",
     )
     last_run = Nested(ScheduledExportRun, allow_none=True)
     created_by = Uuid(allow_none=True)

@@ -1,10 +1,10 @@
 """Cleanup of pending deliveries after a webhook is deactivated or deleted.
 
 Deactivating a webhook begins a new generation of the webhook: after the commit, its pending
-deliveries are outdated and are not attempted. The first batch of outdated deliveries is abandoned
-in the same transaction, and a job abandons the remaining batches. Outdated deliveries stay outdated
-when the webhook is activated again, because only later deliveries belong to the new generation.
-If `jobs.claim` finds outdated deliveries, it enqueues the job again.
+deliveries (except tests) are outdated and are not attempted. The first batch of outdated deliveries
+is abandoned in the same transaction, and a job abandons the remaining batches. Outdated deliveries
+stay outdated when the webhook is activated again, because only later deliveries belong to the new
+generation. If `jobs.claim` finds outdated deliveries, it enqueues the job again.
 """
 
 from uuid import UUID

@@ -96,7 +96,7 @@ _EVENT_TYPES = (
             "size_bytes": _build_count("The size of the file in bytes.", 884736),
             "sha256": _build_sha256("SHA-256 of the file.", "5f" * 32),
             "scheduled_export_id": _build_id(
-                "The scheduled export that started the job; null if it was started by a request.",
+                "The scheduled export that the job belongs to; null if it belongs to none.",
                 None,
                 nullable=True,
             ),
@@ -224,7 +224,7 @@ _EVENT_TYPES = (
 )
 
 CATALOG: dict[str, EventType] = {event_type.event: event_type for event_type in _EVENT_TYPES}
-"""All event types by identifier, in the order of the documentation."""
+"""All event types by their names (`event`), in the order of the documentation."""
 
 SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOG if name != TEST_EVENT)
 """The events that a webhook may subscribe to."""
@@ -246,7 +246,9 @@ def check_events(names: Sequence[str], field: str = "events") -> None:
 
 _HEADERS = (
     describe_header(
-        "X-Service-Event", "The event's identifier, the same as `event` in the body.", required=True
+        "X-Service-Event",
+        "The event type, such as `tag_set.accepted`; the same as `event` in the body.",
+        required=True,
     ),
     describe_header(
         "X-Service-Signature",
@@ -262,27 +264,23 @@ _HEADERS = (
     ),
     describe_header(
         "X-Service-Attempt",
-        "The attempt number, starting at 1.",
+        "The attempt number, starting at 1; redeliveries continue the count.",
         required=True,
         pattern="^[1-9][0-9]*$",
     ),
-    describe_header(
-        "webhook-id", "The delivery id, as defined by Standard Webhooks.", required=True
-    ),
+    describe_header("webhook-id", "The delivery id; see Standard Webhooks.", required=True),
     describe_header(
         "webhook-timestamp",
         "The time of the attempt, in seconds since the Unix epoch.",
         required=True,
         pattern="^[0-9]+$",
     ),
-    describe_header(
-        "webhook-signature", "The signatures, as defined by Standard Webhooks.", required=True
-    ),
+    describe_header("webhook-signature", "The signatures; see Standard Webhooks.", required=True),
 )
 
 
 def build_openapi_webhooks() -> dict[str, Webhook]:
-    """Build the OpenAPI webhooks for all events, by event identifier."""
+    """Build the OpenAPI webhooks for all event types, by the name of the type."""
     return {
         name: Webhook(
             "".join(word.title() for word in name.replace("_", ".").split(".")) + "Event",

@@ -48,20 +48,20 @@ class Dispatcher:
         self,
         app: Flask,
         *,
-        threads: int = THREAD_COUNT,
+        thread_count: int = THREAD_COUNT,
         send: Callable[[Attempt], AttemptResult] = sending.send,
     ) -> None:
         self._app = app
         self._send = send
         self._changed = Condition()
-        self._quotas = Quotas(threads)
+        self._quotas = Quotas(thread_count)
         self._finder = DueWebhookFinder()
         self._leases = LeaseKeeper(app, DELIVERY_LEASES)
         self._is_woken = False
         self._is_searching = False
         self._is_stopping = False
-        self._pool = SenderPool(threads)
-        self._recorder = Recorder(app, self._handle_written_results)
+        self._pool = SenderPool(thread_count)
+        self._recorder = Recorder(app, self._handle_ended_results)
         self._thread = Thread(target=self._run, name="webhook-dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -216,7 +216,7 @@ class Dispatcher:
         has_stalled = time.monotonic() - began_at > STALLED_SECONDS
         return None if has_stalled and not result.ok else result
 
-    def _handle_written_results(self, results: Sequence[AttemptResult]) -> None:
+    def _handle_ended_results(self, results: Sequence[AttemptResult]) -> None:
         with self._changed:
             self._leases.remove(result.attempt.lease for result in results)
             self._quotas.mark_written(results)

@@ -29,8 +29,8 @@ class Event:
 def fan_out(events: Sequence[Event]) -> None:
     """Fan out events: create their deliveries. A repeated call has no effect.
 
-    A webhook gets only events that are not older than the webhook. For a deactivated webhook, the
-    deliveries are created as abandoned and can be replayed.
+    A webhook gets only events that are not older than the webhook. For a webhook that was
+    deactivated less than 30 days ago, the deliveries are created as abandoned and can be replayed.
     """
     pairs = [
         (subscriber, event)

@@ -53,7 +53,7 @@ def fan_out(batch: Sequence[Job]) -> None:
 
 @jobs.handler("webhooks.end", queue="bulk", events=(organization_events.CLOSED,))
 def handle_organization_closed(job: Job) -> None:
-    """Handle the closing of an organization: make its pending deliveries outdated."""
+    """Make a closed organization's pending deliveries outdated, and enqueue their abandonment."""
     assert job.organization_id is not None
     if backlog.begin_generation(job.organization_id):
         abandoning.enqueue_abandon_job(job.organization_id)
@@ -89,7 +89,7 @@ def replay(job: Job) -> None:
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True, every=_DAY_SECONDS)
 def clean_up(job: Job) -> None:
-    """Delete old deliveries and secrets, purge deleted webhooks, and re-encrypt secrets."""
+    """Delete old deliveries and secrets, enqueue purges of webhooks, and re-encrypt secrets."""
     maintenance.delete_expired_secrets()
     for organization_id, webhook_id in backlog.list_deleted_webhooks():
         abandoning.enqueue_purge(organization_id, webhook_id)
@@ -127,7 +127,7 @@ def claim() -> handlers.Batches:
 
 
 def accept(batch: list[Any]) -> None:  # noqa: ARG001 - the batches of `claim` are empty
-    """Accept a batch from the queue, and wake this process's dispatcher.
+    """Accept a batch from the queue: wake this process's dispatcher, starting it if necessary.
 
     Queued messages contain the name of this function.
     """

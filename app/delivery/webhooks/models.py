@@ -20,9 +20,9 @@ class DeliveryStatus(StrEnum):
     """The status of a delivery.
 
     PENDING: an attempt will follow; `next_attempt_at` is set only in this status. DELIVERED: the
-    response to an attempt was 2xx. FAILED: the service itself could not make the attempt.
-    ABANDONED: the last allowed attempt failed, or the webhook was deactivated. SKIPPED: a retry
-    became due after the delivery had succeeded.
+    response to an attempt was 2xx. FAILED: the service itself could not make the attempt, and a
+    retry would fail as well. ABANDONED: the last allowed attempt failed, or the webhook was
+    deactivated. SKIPPED: a retry became due after the delivery had succeeded.
     """
 
     PENDING = "pending"
@@ -36,7 +36,7 @@ class Webhook(TenantModel, db.Revised, db.Base):
     """An endpoint to send events to.
 
     Secrets are encrypted; `previous_secret` also signs deliveries until it expires. Until
-    `paused_until`, no first attempt at any delivery is made, because the endpoint has failed.
+    `paused_until`, only retries and test deliveries are sent, because the endpoint has failed.
     `generation` counts deactivations: pending deliveries of an earlier generation are abandoned. A
     webhook with `deleted_at` no longer exists for users; its deliveries are being deleted. `replay`
     is the latest request to replay deliveries, and `replay_state` is the state of the replay job

@@ -48,8 +48,8 @@ class OutcomeQueue:
         """Remove and return up to `limit` results, divided fairly among organizations.
 
         Waits up to `timeout` seconds for the first result, and returns an empty list if there is
-        none. If `max_organizations` is not None, the results belong to at most this number of
-        organizations.
+        none, or if `requeue` has delayed all organizations that have results. If
+        `max_organizations` is not None, the results belong to at most this number of organizations.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._size, timeout):

@@ -154,7 +154,7 @@ class Quotas:
         self._states.remove_idle(organization)
 
     def mark_written(self, results: Iterable[AttemptResult]) -> None:
-        """Mark results as written, so that failing webhooks and replays get further attempts."""
+        """Mark results as written or lost, so that failing webhooks and replays continue."""
         for result in results:
             webhook = self._states.get_webhook(
                 result.attempt.organization_id, result.attempt.webhook_id

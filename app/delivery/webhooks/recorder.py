@@ -46,8 +46,8 @@ _ERROR_PAUSE_SECONDS = 1.0
 def compute_pause(failures: int) -> float:
     """Return the pause in seconds before a first attempt, after `failures` consecutive failures.
 
-    The pauses up to the tenth failure add up to a minute. By then, a receiver that restarts is
-    available again, and the webhook of a receiver that no longer exists is deactivated.
+    The pauses up to the tenth failure add up to about a minute. By then, a receiver that restarts
+    is available again, and the webhook of a receiver that no longer exists is deactivated.
     """
     return min(FIRST_PAUSE_SECONDS * 2 ** (failures - 1), MAX_PAUSE_SECONDS) if failures else 0.0
 
@@ -55,9 +55,10 @@ def compute_pause(failures: int) -> float:
 def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
     """Write outcomes in order in the current transaction, and return the outcomes to write later.
 
-    Updates the status of deliveries and the health of webhooks. Deactivates a webhook at its
-    tenth consecutive failure; because its row is locked, this happens only once. Outcomes are
-    written later if another transaction has locked their webhooks or deliveries.
+    Updates the status of deliveries and the health of webhooks. At its tenth consecutive failure, a
+    webhook is deactivated, its pending deliveries are abandoned, and owners are notified; because
+    its row is locked, this happens only once. Outcomes are written later if another transaction has
+    locked their webhooks or deliveries.
     """
     health, busy_keys = outcomes.lock_webhooks(list({r.webhook_key for r in results}))
     postponed_results = [r for r in results if r.webhook_key in busy_keys]
@@ -83,7 +84,7 @@ def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
 def _add_result(health: WebhookHealth, result: AttemptResult) -> None:
     """Add the result of an attempt to the health of its webhook.
 
-    Failures of test deliveries, and attempts that end after the webhook was deactivated, do not
+    Fatal results, failed tests, and attempts that end after the webhook was deactivated do not
     change the failure count. Any success ends the pause, because the receiver works again.
     """
     health.status_code = result.status_code

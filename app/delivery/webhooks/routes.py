@@ -22,12 +22,12 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("webhooks", description="Endpoints to which events are sent.")
-_MANAGE = "webhooks:manage"
+_PERMISSION = "webhooks:manage"
 
 
 @blueprint.get(
     "/webhooks",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     query=Listing(sort_keys=("-created_at", "updated_at"), filters=WebhookFilters, has_period=True),
     returns=ListedWebhook,
 )
@@ -41,7 +41,7 @@ def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
 
 
 @blueprint.post(
-    "/webhooks", permission=_MANAGE, body=CreateWebhook, returns=WebhookWithSecret, status=201
+    "/webhooks", permission=_PERMISSION, body=CreateWebhook, returns=WebhookWithSecret, status=201
 )
 def create_webhook(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create a webhook.
@@ -51,7 +51,7 @@ def create_webhook(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     return service.create(**body)
 
 
-@blueprint.get("/webhooks/{webhook_id}", permission=_MANAGE, returns=WebhookDetails)
+@blueprint.get("/webhooks/{webhook_id}", permission=_PERMISSION, returns=WebhookDetails)
 def get_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
     """Get a webhook.
 
@@ -63,7 +63,7 @@ def get_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
 
 @blueprint.patch(
     "/webhooks/{webhook_id}",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     body=UpdateWebhook,
     returns=Webhook,
     revision="optional",
@@ -79,7 +79,7 @@ def update_webhook(
     return service.update(webhook_id, revision=revision, **body)
 
 
-@blueprint.delete("/webhooks/{webhook_id}", permission=_MANAGE, revision="optional")
+@blueprint.delete("/webhooks/{webhook_id}", permission=_PERMISSION, revision="optional")
 def delete_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> None:
     """Delete a webhook.
 
@@ -88,7 +88,7 @@ def delete_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> No
     service.delete(webhook_id, revision=revision)
 
 
-@blueprint.post("/webhooks/{webhook_id}/test", permission=_MANAGE, returns=Delivery, status=202)
+@blueprint.post("/webhooks/{webhook_id}/test", permission=_PERMISSION, returns=Delivery, status=202)
 def test_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
     """Test a webhook.
 
@@ -100,7 +100,7 @@ def test_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
 
 @blueprint.post(
     "/webhooks/{webhook_id}/activate",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     body=ActivateWebhook,
     body_optional=True,
     returns=WebhookDetails,
@@ -121,7 +121,10 @@ def activate_webhook(
 
 
 @blueprint.post(
-    "/webhooks/{webhook_id}/deactivate", permission=_MANAGE, returns=Webhook, revision="optional"
+    "/webhooks/{webhook_id}/deactivate",
+    permission=_PERMISSION,
+    returns=Webhook,
+    revision="optional",
 )
 def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> models.Webhook:
     """Deactivate a webhook.
@@ -135,7 +138,7 @@ def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -
 
 @blueprint.post(
     "/webhooks/{webhook_id}/rotate-secret",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     returns=WebhookWithSecret,
     revision="optional",
     # Without an idempotency key, a repeated request would discard the secret the receiver uses.
@@ -152,7 +155,7 @@ def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None
 
 @blueprint.get(
     "/webhooks/{webhook_id}/deliveries",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     query=Listing(sort_keys=("-created_at",), filters=DeliveryFilters, has_period=True),
     returns=Delivery,
 )
@@ -166,7 +169,7 @@ def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, A
 
 
 @blueprint.get(
-    "/webhooks/{webhook_id}/deliveries/{delivery_id}", permission=_MANAGE, returns=Delivery
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}", permission=_PERMISSION, returns=Delivery
 )
 def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Get a delivery of a webhook.
@@ -179,7 +182,7 @@ def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) ->
 
 @blueprint.post(
     "/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     returns=Delivery,
     status=202,
 )
@@ -187,8 +190,8 @@ def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> di
     """Redeliver a delivery.
 
     Begins a new round of attempts with the same body and the same delivery id, regardless of the
-    status of the delivery. Responds with 409 `conflict` if the webhook is deactivated or the
-    delivery is already being sent.
+    status of the delivery. Responds with 409 `conflict` if the webhook is deactivated, or if the
+    delivery is being sent or waits for the first attempt of a round.
     """
     return service.redeliver(webhook_id, delivery_id)
 

@@ -102,9 +102,9 @@ class Webhook(Response):
     events = List(_EVENT)
     description = Str()
     active = Bool()
-    consecutive_failures = Int()
-    last_triggered_at = UtcDateTime(allow_none=True)
-    last_status_code = Int(allow_none=True)
+    consecutive_failures = Int(description="How many attempts in a row failed, not counting tests.")
+    last_triggered_at = UtcDateTime(allow_none=True, description="When the last attempt ended.")
+    last_status_code = Int(allow_none=True, description="The last attempt's response status.")
     disabled_reason = Str(allow_none=True)
     previous_secret_expires_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()
@@ -118,7 +118,7 @@ class WebhookStatistics(Response):
     since = UtcDateTime(
         description="The start of the period: 24 hours ago, rounded down to the full hour."
     )
-    delivered = Int()
+    delivered = Int(description="The number of delivered and skipped deliveries.")
     failed = Int(description="The number of failed and abandoned deliveries.")
     pending = Int(
         description="The number of pending deliveries, including those created before `since`."
@@ -167,9 +167,7 @@ class WebhookReplay(Response):
 class WebhookDetails(ListedWebhook):
     """A registered endpoint with its statistics, missed deliveries and latest replay."""
 
-    missed_count = Int(
-        description="The number of abandoned and failed deliveries that can be replayed."
-    )
+    missed_count = Int(description="How many abandoned and failed deliveries can be replayed.")
     replayable_until = UtcDateTime(
         allow_none=True,
         description="When the oldest missed delivery will be deleted; null if there are no missed"
@@ -195,10 +193,10 @@ class DeliveryAttempt(Response):
     """One attempt at a delivery, with the response or the error."""
 
     number = Int()
-    at = UtcDateTime()
+    at = UtcDateTime(description="When the attempt began.")
     status_code = Int(allow_none=True)
     error = Str(allow_none=True)
-    error_kind = Str(allow_none=True)
+    error_kind = Str(allow_none=True, description="A code for the error, such as `timeout`.")
     duration_ms = Int()
     response_excerpt = Str(allow_none=True)
 
@@ -210,7 +208,7 @@ class Delivery(Response):
     webhook_id = Uuid()
     event = Str(validate=OneOf(CATALOG))
     status = Str(validate=OneOf(_STATUSES))
-    test = Bool()
+    test = Bool(description="Whether this is a test delivery.")
     round = Int(
         description="The number of the current round of attempts. Starts at 1, and increases by 1"
         " with each redelivery or replay."

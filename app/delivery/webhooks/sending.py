@@ -64,7 +64,7 @@ def send(attempt: Attempt) -> AttemptResult:
             attempt.url,
             headers=build_headers(attempt, int(time.time())),
             body=attempt.body,
-            deadline=DEADLINE_SECONDS,
+            total_timeout=DEADLINE_SECONDS,
             max_response_bytes=MAX_RESPONSE_BYTES,
             success_body_seconds=BODY_SECONDS,
             repeatable=False,

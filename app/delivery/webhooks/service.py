@@ -29,10 +29,10 @@ _DEACTIVATED_BY_USER = "Deactivated by a user."
 
 def list_webhooks(*, page: PageRequest, **filters: Unpack[WebhookFilters]) -> Page:
     """Return a page of webhooks that match the filters, with their statistics."""
-    rows = records.list_webhooks(page, filters)
-    stats = _build_statistics([row.id for row in rows.items])
-    items = [{**row._asdict(), "statistics": stats[row.id]} for row in rows.items]
-    return replace(rows, items=items)
+    row_page = records.list_webhooks(page, filters)
+    stats = _build_statistics([row.id for row in row_page.items])
+    items = [{**row._asdict(), "statistics": stats[row.id]} for row in row_page.items]
+    return replace(row_page, items=items)
 
 
 def _build_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
@@ -106,7 +106,7 @@ def get_details(webhook_id: UUID) -> dict[str, Any]:
 
 
 def _build_details_response(webhook: Webhook) -> dict[str, Any]:
-    missed_since = replays.find_oldest_missed(webhook.id)
+    missed_since = replays.find_missed_since(webhook.id)
     return {
         **_build_response(webhook),
         "statistics": _build_statistics([webhook.id])[webhook.id],
@@ -191,7 +191,7 @@ def activate(
 
 
 def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
-    """Deactivate a webhook and abandon its pending deliveries.
+    """Deactivate a webhook and abandon its pending deliveries, partly in a job if there are many.
 
     Raises 404 if the webhook does not exist, and 409 if `revision` is outdated.
     """
@@ -234,13 +234,13 @@ def list_deliveries(
 ) -> Page:
     """Return a page of a webhook's deliveries and attempts. Raises 404 for an unknown webhook."""
     get(webhook_id)
-    deliveries = records.list_deliveries(webhook_id, page, filters)
-    attempts = records.list_attempts(delivery.id for delivery in deliveries.items)
+    delivery_page = records.list_deliveries(webhook_id, page, filters)
+    attempts = records.list_attempts(delivery.id for delivery in delivery_page.items)
     items = [
         _build_delivery_response(delivery, attempts.get(delivery.id, []))
-        for delivery in deliveries.items
+        for delivery in delivery_page.items
     ]
-    return replace(deliveries, items=items)
+    return replace(delivery_page, items=items)
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
@@ -267,8 +267,8 @@ def _build_delivery_response(
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Redeliver a delivery, regardless of its status: begin another round of attempts.
 
-    Raises 404 if the webhook or the delivery does not exist, and 409 if the webhook is deactivated
-    or the delivery is already being sent.
+    Raises 404 if the webhook or the delivery does not exist, and 409 if the webhook is deactivated,
+    or if the delivery is being sent or waits for the first attempt of a round.
     """
     webhook = _lock_webhook(webhook_id)
     delivery, is_leased = errors.require_found(records.lock_delivery(webhook_id, delivery_id))
@@ -279,7 +279,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     is_current = delivery.generation == webhook.generation
     is_pending = delivery.status == DeliveryStatus.PENDING and is_current
     if is_pending and (is_leased or not delivery.attempts_in_round):
-        raise errors.conflict("The delivery is already being sent.", state="pending")
+        raise errors.conflict("The delivery is being sent or is about to be sent.", state="pending")
     delivery.status = DeliveryStatus.PENDING.value
     delivery.generation = webhook.generation
     delivery.replayed = False
@@ -296,5 +296,5 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 def list_events(*, page: PageRequest) -> Page:
     """Return a page of event types from the catalog."""
-    names = paginate_values(page, event=list(CATALOG))
-    return replace(names, items=[CATALOG[row.event] for row in names.items])
+    row_page = paginate_values(page, event=list(CATALOG))
+    return replace(row_page, items=[CATALOG[row.event] for row in row_page.items])

@@ -288,7 +288,7 @@ class ThreadUsage:
         return organization.sending_count < self.get_limits(organization).total
 
     def is_excluded(self, webhook: WebhookState) -> bool:
-        """Return whether a webhook is too slow to use the last free threads."""
+        """Return whether a webhook is excluded now, because it is slow and few threads are free."""
         return webhook.pace is Pace.SLOW and self.free <= self._reserved_count // 2
 
     def can_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:

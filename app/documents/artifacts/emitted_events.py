@@ -27,7 +27,7 @@ class IngestedPayload(ArtifactPayload):
 
 
 class UpdatedPayload(ArtifactPayload):
-    """The payload of `UPDATED`: the changed properties, and the user who changed them (`by`)."""
+    """The payload of `UPDATED`: the names of the changed properties, and who changed them."""
 
     changed: Sequence[str]
     by: UUID | None

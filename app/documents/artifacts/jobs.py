@@ -1,4 +1,4 @@
-"""Background jobs that parse, recognize, index and delete documents, and clean the storage."""
+"""Background jobs that create, parse, recognize, index and delete documents, and sweep files."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -171,9 +171,10 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
 
     Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with
     tag sets of any status is therefore refused with 409 `conflict` and `details.tag_sets`: the
-    evidence of these tag sets would point to other words. Discard drafts first. No tag set is
-    changed or deleted. The claim ends, and the status is `processing` until the file has been read.
-    An ingestion job with the kind `reprocess` and one item shows the progress, and can be retried.
+    evidence of these tag sets would point to other words. Discard drafts first. The response is 409
+    with `details.state` if the artifact is archived or `processing`. The claim ends, and the status
+    is `processing` until the file has been read. An ingestion job with the kind `reprocess` and one
+    item shows the progress, and can be retried.
     """
     return reprocessing.reprocess_as_job(artifact_id, revision=revision, by=caller.user_id)
 

@@ -18,9 +18,10 @@ class ArtifactStatus(StrEnum):
 class OcrStatus(StrEnum):
     """The status of text recognition on pages that are images.
 
-    `none`: no page needs text recognition. `pending`: the document stays `processing` until text
-    recognition is done. `done`: all pages that are images were recognized. `off`: the operator has
-    turned text recognition off. `failed`: at least one page could not be recognized.
+    `none`: no page needs text recognition, or the file has not been read. `pending`: the document
+    stays `processing` until text recognition is done. `done`: all pages that are images were
+    recognized. `off`: the operator has turned text recognition off. `failed`: at least one page
+    could not be recognized.
     """
 
     NONE = "none"

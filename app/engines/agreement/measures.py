@@ -29,7 +29,7 @@ Matching this number of marks takes less than half a second.
 """
 _ROUNDING_MARGIN = 1e-6
 _PairCounts = tuple[int, int]
-"""For a pair of tag sets: twice the number of matched tags, and the total number of tags."""
+"""For a pair of tag sets: how many tags of both sets have a match, and how many tags there are."""
 _ValuesByKey = dict[TagKey, list[Hashable]]
 """The values or marks in one tag set, by tag key."""
 _DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
@@ -106,7 +106,7 @@ def _build_agreement(
     }
     if incomparable_fields:
         return Agreement(None, by_field, by_tag_key)
-    overall = [
+    pair_agreements = [
         _compute_dice(
             (
                 sum(matched_count for matched_count, _ in pair_counts),
@@ -115,7 +115,7 @@ def _build_agreement(
         )
         for pair_counts in zip(*pair_counts_by_field.values(), strict=True)
     ]
-    return Agreement(_compute_mean(overall or [1.0]), by_field, by_tag_key)
+    return Agreement(_compute_mean(pair_agreements or [1.0]), by_field, by_tag_key)
 
 
 def has_agreement(
@@ -230,11 +230,11 @@ class _MatchCounts:
             sets_by_values[frozenset(number_occurrences(values))].append(number)
             self._tag_counts[number] += len(values)
         empty_count = len(self._tag_counts) - len(values_by_set)
-        agreeing_pairs = empty_count * (empty_count - 1) // 2
+        agreeing_pair_count = empty_count * (empty_count - 1) // 2
         for distinct_values, numbers in sets_by_values.items():
             self._equal_tag_counts[tuple(numbers)] += len(distinct_values)
-            agreeing_pairs += len(numbers) * (len(numbers) - 1) // 2
-        agreements = [float(agreeing_pairs)]
+            agreeing_pair_count += len(numbers) * (len(numbers) - 1) // 2
+        agreements = [float(agreeing_pair_count)]
         has_single_values = not shape.has_marks and max(map(len, sets_by_values)) == 1
         for left, right in () if has_single_values else combinations(sets_by_values, 2):
             match_count = _count_matches(left, right, shape, budget)

@@ -50,7 +50,7 @@ _CellNumbers: TypeAlias = list[list[int]]
 _TagsByRow: TypeAlias = dict[int, list[Tag]]
 """The tags of a table in one tag set, by row number in ascending order."""
 _AlignedRow: TypeAlias = tuple[int | None, ...]
-"""The number of a row in each tag set, or None for a tag set without this row."""
+"""The row number of one aligned row in each tag set, or None for a tag set without this row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class RowAlignment:
 def align_rows(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
     """Align the table rows of several tag sets by content; other tags do not change.
 
-    A row gets the lowest number that it has in any of the sets, but always a higher number than the
-    row above (see `number_rows`).
+    `number_rows` renumbers the aligned rows: usually, a row gets the lowest number that it has in
+    any of the sets.
     """
     tables_by_set = [_group_by_table(tags) for tags in tag_sets]
     rows: dict[tuple[str, int], _AlignedRow] = {}
@@ -95,8 +95,8 @@ def align_rows(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignmen
 def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
     """Return ascending row numbers for the aligned rows.
 
-    Each row gets its lowest original number, or the next free number. If a number would exceed
-    MAX_ROW, the rows are numbered from 0 without gaps.
+    Each row gets its lowest original number, or the number after that of the row above if this is
+    higher. If a number would exceed MAX_ROW, the rows are numbered from 0 without gaps.
     """
     numbers: list[int] = []
     for aligned_row in aligned_rows:

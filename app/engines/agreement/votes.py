@@ -37,8 +37,8 @@ class Ballot:
     """The votes of all tag sets for one field and row, most votes first.
 
     `winners` are the choices with a majority; there may be none. `tie` is True if the vote is
-    inconclusive, and `unanimous` is True if all sets agree. If there are too many nearby marks to
-    match, the ballot is a tie without winners, and only identical marks count as the same choice.
+    inconclusive, and `unanimous` is True if all sets agree. If there are too many marks (spans or
+    regions) to match, the ballot is a tie without winners, and only identical marks are one choice.
     """
 
     field: str
@@ -109,10 +109,10 @@ def _create_choices(
 def _list_choice_keys(
     all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget
 ) -> list[Hashable]:
-    """List the choice key for each vote.
+    """List, for each vote, the key of its choice.
 
     If a tag set repeats a value, the repetition is a separate choice. Raises BudgetExceeded if
-    there are too many marks to match.
+    there are too many marks (spans or regions) to match.
     """
     order = list(range(len(all_votes)))
     if shape.multiple:

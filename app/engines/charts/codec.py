@@ -22,7 +22,6 @@ _CHART_TYPES = {
     chart.__name__: chart for chart in (TrendChart, CalibrationChart, ConfusionChart, PairChart)
 }
 
-
 IMAGE_FRAME = b"P"
 """The type of the frame that contains the rendered image."""
 

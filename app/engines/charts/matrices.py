@@ -111,7 +111,7 @@ def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> F
 def _draw_cells(
     axes: Axes, values: NDArray[np.float64], texts: list[list[str]], low: float
 ) -> None:
-    """Draw the cells, colored from `low` to 1, and their text, which is white on dark cells."""
+    """Draw cells colored from `low` to 1; also draw their text, unless the matrix is large."""
     rows, columns = values.shape
     axes.pcolormesh(
         np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,

@@ -49,7 +49,7 @@ _EQUALITY_COST, _ORDER_COST, _EDGE_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 
 
 
 class ConditionError(ValueError):
-    """The conditions at `path` (`all.2.value`) are invalid; `path` is "" if there are too many."""
+    """The conditions are invalid at `path` (`all.2.value`), or as a whole if `path` is ""."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -243,7 +243,7 @@ def _compile_text_test(attribute: str, name: str, value: object) -> CompiledTest
 
 def _compile_pattern_test(attribute: str, value: str) -> CompiledTest:
     try:
-        pattern = compile_pattern(value, ignore_case=True, max_memory=MAX_PATTERN_BYTES)
+        pattern = compile_pattern(value, ignore_case=True, max_memory_bytes=MAX_PATTERN_BYTES)
     except ValueError as error:
         raise ConditionError("value", f"Must be a valid pattern: {error}.") from None
     if pattern.programsize > MAX_PROGRAM_SIZE:

@@ -64,13 +64,14 @@ def is_success(response: Response) -> bool:
 
 @contextmanager
 def send_upload(network: Network, request: UploadRequest, seconds: float) -> Iterator[Response]:
-    """Send a request, and yield the response before its body is read.
+    """Send a request, and yield the response before the response's body is read.
 
     The connection is used for this request only. `seconds` is the maximum time for the request and
-    its response together. Raises HostError if the request failed, or if the host did not receive
-    the whole body. Exceptions from reading the body or reporting the progress are raised unchanged.
+    its response together. Raises HostError if the request failed, or if the host reports success
+    before it has received the whole body of the request. Exceptions from reading this body or
+    reporting the progress are raised unchanged.
     """
-    session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
+    session = network.session(total_timeout=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body
     size = 0 if body is None else body.size
     try:

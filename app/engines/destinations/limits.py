@@ -8,7 +8,7 @@ BASE_SECONDS = 900.0
 MIN_BYTES_PER_SECOND = 256 * 1024
 """The minimum transfer rate, which determines the additional time for larger files."""
 PROGRESS_SECONDS = 1.0
-"""The minimum time between two progress reports."""
+"""The minimum time between two progress reports. The last report may follow sooner."""
 BLOCK_BYTES = 64 * 1024
 """The size of the blocks in which a body is sent. The idle timeout applies to each block."""
 CLEANUP_SECONDS = 10.0

@@ -44,5 +44,5 @@ class Destination(Protocol):
 
 
 DestinationOpener: TypeAlias = Callable[[Mapping[str, Any], Network], Destination]
-"""Opens a destination. SFTP signs in; the other types connect when a file is sent."""
+"""Opens a destination. SFTP signs in immediately; other types connect when a file is sent."""
 DestinationType: TypeAlias = HostType[DestinationOpener]

@@ -95,7 +95,7 @@ class SftpDestination:
 class _SftpUpload:
     """The delivery of one file.
 
-    `budget` is the maximum time for all operations, except for reading the content.
+    `budget` limits the time for writing and renaming, without the time for reading the content.
     """
 
     connection: SftpConnection
@@ -115,7 +115,7 @@ class _SftpUpload:
             writer.close()
 
     def rename(self, size: int) -> None:
-        """Rename the part file to the target path. Raises HostError if its size is not `size`."""
+        """Rename the part file. Raises HostError if the server reports a size other than `size`."""
         with self._run_operation(_build_missing_part_error):
             stored_size = self.connection.session.get_attributes(self.part_path).size
         if stored_size not in (None, size):
@@ -151,7 +151,7 @@ class _SftpUpload:
 
 @contextmanager
 def _translate_errors(build_missing_error: Callable[[], HostError]) -> Iterator[None]:
-    """Translate errors from paramiko to HostError.
+    """Translate errors of SSH and SFTP to HostError.
 
     `build_missing_error` builds the error for a path that does not exist.
     """

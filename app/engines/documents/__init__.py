@@ -96,7 +96,7 @@ def parse_stream(
 
 
 def _check_size(page_count: int, end: int, limits: Limits) -> None:
-    """Raise `ParseFailed` if the number of pages or the text offset `end` exceeds the limits."""
+    """Raise `ParseFailed` if there are too many pages, or too many characters before `end`."""
     if page_count > limits.max_pages:
         raise build_invalid_result_error()
     if end > limits.max_text_chars + page_count:
@@ -166,10 +166,10 @@ def render_text(
 def iterate_attachments(path: Path, media_type: str) -> Iterator[Attachment]:
     """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
 
-    `media_type` is one of `MAIL_TYPES`. Only the last `_MAX_NAME_CHARS` characters of a name are
-    kept. Empty files, and small pictures inside the text, such as logos, are left out. Raises
-    `ParseFailed` if the file cannot be read, and `SandboxUnavailable` if no process could be
-    started.
+    `media_type` is one of `MAIL_TYPES`. At most `attachments.MAX_ATTACHMENTS` are read. Only the
+    last `_MAX_NAME_CHARS` characters of a name are kept. Empty files, and small pictures inside the
+    text, such as logos, are left out. Raises `ParseFailed` if the file cannot be read, and
+    `SandboxUnavailable` if no process could be started.
     """
     with call_entry(
         "extract_attachments", path, {"media_type": media_type}, DEFAULT_LIMITS
@@ -244,15 +244,15 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 
 
 def _are_words_valid(
-    length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
+    text_length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
     """Return whether the arrays of a page's words have matching lengths and valid values.
 
-    A word is a non-empty range within the `length` characters of the page, with a box on the page.
+    A word is a non-empty range within the `text_length` characters, with a box on the page.
     """
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:
         return True
-    is_inside = max(ends) <= length and max(boxes) <= frames.BOX_UNITS
+    is_inside = max(ends) <= text_length and max(boxes) <= frames.BOX_UNITS
     return is_inside and all(map(operator.lt, starts, ends))

@@ -44,7 +44,6 @@ _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     },
 }
 
-
 _DOC, _PPT = _TYPES_BY_EXTENSION[".doc"], _TYPES_BY_EXTENSION[".ppt"]
 # For each claimed type, the other types of content that programs save under it and that Office
 # opens. Browsers on Windows declare RTF as Word and CSV as Excel.
@@ -58,7 +57,7 @@ _COMPATIBLE_TYPES = {
 def list_claimed_types(extension: str, declared_type: str | None) -> list[str]:
     """Return the media types of a file according to its extension and its `declared_type`.
 
-    Unspecific types such as `application/octet-stream` are left out.
+    Aliases are replaced. Unspecific types such as `application/octet-stream` are left out.
     """
     media_type = (declared_type or "").partition(";")[0].strip().lower()
     types = (_TYPES_BY_EXTENSION.get(extension, ""), media_type)
@@ -66,7 +65,10 @@ def list_claimed_types(extension: str, declared_type: str | None) -> list[str]:
 
 
 def check_binary_type(detected_type: str, claimed_types: list[str]) -> None:
-    """Raise `UnsupportedMediaType` if a type in `claimed_types` contradicts the content's type."""
+    """Raise `UnsupportedMediaType` if a claimed type contradicts `detected_type`.
+
+    Image types do not contradict each other; `_COMPATIBLE_TYPES` contains the other exceptions.
+    """
     for claimed_type in claimed_types:
         are_images = media.IMAGE_TYPES.issuperset((claimed_type, detected_type))
         is_expected = claimed_type == detected_type or _is_saved_as(detected_type, claimed_type)
@@ -75,12 +77,12 @@ def check_binary_type(detected_type: str, claimed_types: list[str]) -> None:
 
 
 def choose_text_type(detected_type: str, claimed_types: list[str], *, is_markup: bool) -> str:
-    """Return the first text-based type in `claimed_types`, or `detected_type` if there is none.
+    """Return the first claimed type in `TEXT_BASED_TYPES`, or `detected_type` if there is none.
 
-    Plain text that is claimed to be XLS counts as CSV. `is_markup` is true if the text begins like
-    XML. Raises `UnsupportedMediaType` if a claimed type is neither a text type nor a type under
-    which programs save this content. Plain text that begins like XML is rejected if any claimed
-    type is not a text type.
+    In the latter case, plain text that is claimed to be XLS counts as CSV. Claimed types of other
+    text formats, such as JSON, are allowed but not returned. Raises `UnsupportedMediaType` for any
+    other claimed type, unless programs save this content under it. This exception does not apply to
+    plain text that begins like XML (`is_markup`).
     """
     is_plain = detected_type == media.PLAIN
     for claimed_type in claimed_types:

@@ -50,19 +50,18 @@ _MIN_MAIL_FIELDS = 2
 
 
 def detect_media_type(head: bytes, name: str, declared_type: str | None) -> str:
-    """Return the media type of a document, determined by its content.
+    """Detect the media type of a document by its content, and check the claimed types.
 
     `head` is the first `HEAD_BYTES` bytes of the file; `name` is the file name, of which only the
     extension is used; `declared_type` is the media type that the sender declares, if any.
 
-    Text types (plain, Markdown, CSV, HTML, email) do not conflict: the extension has priority, then
-    `declared_type`, then the content. An empty file has the first supported type that is claimed,
-    and is plain text if no type is claimed.
+    The claimed types are those of the extension and of `declared_type`, in this order, without
+    types such as `application/octet-stream`. `choose_text_type` chooses the type of text. An empty
+    file has the first claimed type that is supported, and is plain text if no type is claimed.
 
-    Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from the
-    type that the extension or `declared_type` claims, or if an empty file has only unsupported
-    claimed types. Different image types are allowed, and so is content that programs save under the
-    claimed type, such as HTML under XLS. Types such as `application/octet-stream` are ignored.
+    Raises `UnsupportedMediaType` if the type of the content is not supported, if a claimed type
+    contradicts the content (see `check_binary_type` and `choose_text_type`), or if an empty file
+    has only unsupported claimed types.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     claimed_types = list_claimed_types(extension, declared_type)
@@ -86,7 +85,8 @@ def detect_media_type(head: bytes, name: str, declared_type: str | None) -> str:
 def _detect_binary(head: bytes, claimed_types: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None.
 
-    If the signature allows several types, the first possible type in `claimed_types` is returned.
+    If the signature allows several types, returns the first of them in `claimed_types`. If there is
+    none, returns None for a compound file, and `application/zip` for an archive.
     """
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return media.PDF
@@ -118,7 +118,7 @@ def _detect_zip_type(head: bytes, claimed_types: list[str]) -> str:
     """Determine the media type of a ZIP archive from its first entries.
 
     If these entries allow several types of Office files, returns the first of these types in
-    `claimed_types`. Returns `application/zip` for any other archive.
+    `claimed_types`. If no type can be determined, returns `application/zip`.
     """
     for match in _ZIP_ENTRY.finditer(head):
         name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())

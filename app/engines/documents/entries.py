@@ -1,7 +1,7 @@
 """Read and render documents in a sandboxed process.
 
-The fork server imports this module, which imports all libraries that the readers use, so its
-processes start with these libraries loaded. The application itself must not import this module.
+The fork server imports this module, which imports all libraries that the readers use, so that
+sandboxed processes start with these libraries loaded. The application must not import this module.
 """
 
 import email.parser  # noqa: F401 - `email` imports it on first use
@@ -43,7 +43,7 @@ _preload()
 
 
 def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> EntryFunction:
-    """Wrap `run` in an entry function that sends any failure as a frame."""
+    """Wrap `run` in an entry function that decodes the limits, and sends any failure as a frame."""
 
     @functools.wraps(run)
     def run_entry(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
@@ -75,7 +75,7 @@ class _PageSender:
         self._size = 0
 
     def append(self, page: bytes) -> None:
-        """Add the page to the buffer, and send the buffer when it reaches `PAGES_FRAME_BYTES`."""
+        """Add an encoded page; send the buffered pages when they reach `PAGES_FRAME_BYTES`."""
         self._pages.append(page)
         self._size += len(page)
         if self._size >= frames.PAGES_FRAME_BYTES:
@@ -120,7 +120,7 @@ def parse_document(
 def extract_attachments(
     document: BinaryIO, arguments: dict[str, Any], _limits: Limits, send: Send
 ) -> None:
-    """Extract the attachments of an email, and send the name and content of each in two frames."""
+    """Send the name and the content of each attachment, or email in a mailbox, in two frames."""
     for attachment in attachments.extract_attachments(document.read(), arguments["media_type"]):
         send(frames.ATTACHMENT, replace_unstorable_chars(attachment.name).encode())
         send(frames.CONTENT, attachment.data)

@@ -3,9 +3,9 @@
 Email, HTML, DOCX and plain text have no pages, but regions and page images need them. Their text is
 therefore laid out deterministically on A4 (595 x 842 points) in 84 columns and 58 rows of a
 monospaced font. East Asian wide characters take two columns, combining and invisible characters
-none, and a tab advances to the next multiple of eight. Long lines wrap at white space, or anywhere
-if there is none. A form feed ends the page. A row whose first letter is Hebrew or Arabic runs from
-right to left.
+none, and a tab advances to the next multiple of eight. A full row ends at white space, or at its
+edge if there is no white space or if a Han or kana character is next to the edge. A form feed ends
+the page. A row whose first letter is Hebrew or Arabic runs from right to left.
 
 The spans of the pages cover the whole text without gaps, so the joined texts of all pages are the
 whole text. A word never spans rows; a word longer than a row becomes one word per row.
@@ -71,9 +71,9 @@ class VirtualPage:
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
     """Lay out plain text on virtual pages and detect its language, in the calling process.
 
-    The words of a page are computed on first use. Each NUL and each lone surrogate is replaced with
-    one U+FFFD, so all other code points, including line breaks, keep their positions. Raises
-    `ParseFailed` (`empty_document`, `too_large_unpacked`, `too_many_pages`).
+    The words of a page are computed on first use. Characters are replaced one by one, as in
+    `replace_unstorable_chars`, so all code points, including line breaks, keep their positions.
+    Raises `ParseFailed` (`empty_document`, `too_large_unpacked`, `too_many_pages`).
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
 

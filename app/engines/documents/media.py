@@ -54,9 +54,10 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 
 MAIL_TYPES = frozenset({MAIL, MSG})
 """The media types of emails and mailboxes, from which attachments are extracted."""
-TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
+VERBATIM_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
+"""The media types whose files are read as they are, without interpreting markup."""
 SPREADSHEET_TYPES = frozenset({XLSX, XLS})
-TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
+TEXT_BASED_TYPES = VERBATIM_TYPES | {HTML, MAIL}
 IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP, GIF, BMP, HEIC})
 THREADED_TYPES = frozenset({HEIC})
 """The media types whose decoding library starts threads."""

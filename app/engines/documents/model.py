@@ -25,8 +25,8 @@ Box = tuple[float, float, float, float]
 class Attachment(NamedTuple):
     """A file attached to an email, or an email in a mailbox.
 
-    `name` is the file name that the sender chose, the subject of the attached email, or a generated
-    name such as `attachment-3.pdf`.
+    `name` is the file name that the sender chose, the subject of the email with the extension
+    `.eml`, or a generated name such as `attachment-3.pdf`.
     """
 
     name: str
@@ -62,7 +62,7 @@ class PageNotFound(Exception):  # noqa: N818 - named after the outcome
 
 
 class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome
-    """The type of the content is not supported, or is not what the file name or sender claims.
+    """The type of a document is not supported, or is not what the file name or sender claims.
 
     `claimed_type` is None if no type is claimed. `detected_type` is the type of the content, or
     None if unknown.
@@ -126,8 +126,8 @@ class Page:
     `text` in the document's text. `rotation` is the clockwise rotation in degrees (0, 90, 180, 270)
     that the file specifies; the size and the boxes of the words already include it.
     `has_text_layer` is False if the page has no words, but it is always True for a virtual page.
-    `is_blank` is True if the page shows nothing. `is_scan` is True if pictures cover the page and
-    its text layer has only a few words, such as the name of the scanning program.
+    `is_blank` is True if the page shows nothing. `is_scan` is True if pictures cover most of the
+    page and its text layer has only a few words, such as the name of the scanning program.
     """
 
     number: int

@@ -108,11 +108,11 @@ def _decode_failure(payload: bytes) -> ParseFailed:
 def _build_process_failure_error(error: ProcessFailed, limits: Limits) -> ParseFailed:
     match error.reason:
         case "wall_time":
-            seconds = f"{limits.wall_seconds:g}"
-            return ParseFailed("timed_out", f"Reading the document took over {seconds} seconds.")
+            duration = f"{limits.wall_seconds:g} seconds"
+            return ParseFailed("timed_out", f"Reading the document took over {duration}.")
         case "cpu_time":
-            seconds = f"{limits.cpu_seconds} seconds of processor time"
-            return ParseFailed("timed_out", f"Reading the document took over {seconds}.")
+            duration = f"{limits.cpu_seconds} seconds of processor time"
+            return ParseFailed("timed_out", f"Reading the document took over {duration}.")
         case "memory":
             return ParseFailed("out_of_memory", OUT_OF_MEMORY_MESSAGE)
         case "protocol":

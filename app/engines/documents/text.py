@@ -96,8 +96,8 @@ def replace_unstorable_chars(text: str) -> str:
 def normalize_text(text: str) -> str:
     """Normalize text to composed form (NFC), and remove control and invisible characters.
 
-    Tabs, line feeds, carriage returns and form feeds are kept. Other control characters that break
-    lines become line feeds.
+    Tabs, line feeds, carriage returns, form feeds and NULs are kept. Other control characters that
+    break lines become line feeds, and U+001F becomes a space.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -120,9 +120,9 @@ def detect_bom(data: bytes) -> tuple[str, int] | None:
 
 
 def detect_utf16_without_bom(data: bytes) -> str | None:
-    """Return the UTF-16 codec of text without a byte order mark, or None if it is not UTF-16.
+    """Return the codec of UTF-16 without a byte order mark, or None if UTF-16 is not recognized.
 
-    In UTF-16, every other byte of Latin text is NUL.
+    Only mostly Latin text is recognized: in UTF-16, every other byte of such text is NUL.
     """
     head = data[:4096]
     half = len(head) // 2
@@ -138,8 +138,8 @@ def decode_text(data: bytes, declared_encoding: str | None = None) -> str:
     """Decode bytes to text in their most likely encoding.
 
     Tries the byte order mark, `declared_encoding`, UTF-16 without a mark, ISO-2022-JP and UTF-8,
-    and then guesses. The mark is not part of the result; line breaks are unchanged. Bytes
-    that cannot be decoded become U+FFFD, so this function never fails.
+    and then guesses. The mark is not part of the result; line breaks are unchanged. Bytes that
+    cannot be decoded become U+FFFD, like unstorable characters, so this function never fails.
     """
     if bom := detect_bom(data):
         encoding, length = bom
@@ -162,7 +162,7 @@ def _decode_undeclared(data: bytes) -> str:
 
 
 def find_codec(encoding: str) -> str | None:
-    """Return the codec for a declared encoding, or None if it is unknown or unsuitable."""
+    """Return the codec name for a declared encoding, or None if it is unknown or unsuitable."""
     label = encoding.strip().lower()
     try:
         name = codecs.lookup(_DECODED_AS.get(label, label)).name
@@ -184,8 +184,8 @@ def _decode_iso_2022_jp(data: bytes) -> str | None:
     """Decode ISO-2022-JP, or return None if the bytes are invalid.
 
     Python's codec rejects half-width katakana and the additional characters of Windows, such as
-    `㈱`, which email programs send in this encoding. EUC-JP encodes these characters in the same
-    way, but with the high bit set.
+    `㈱`, which email programs send in this encoding. CP932 encodes the katakana, and EUC-JP the
+    other characters, in the same bytes with the high bit set.
     """
     if (text := _decode_as(data, "iso2022_jp")) is not None:
         return text

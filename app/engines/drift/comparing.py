@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     CountTable = NDArray[np.float64]
 
-BIN_COUNT = 10
+MAX_BINS = 10
 """The maximum number of quantile bins from which the effect size for numbers is computed."""
 MIN_EXPECTED_COUNT = 5.0
 """The minimum expected count of each table cell for the chi-square test."""
@@ -66,7 +66,7 @@ def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -
 def assign_outcomes(
     comparisons: Sequence[Comparison], thresholds: DriftThresholds | None = None
 ) -> list[Comparison]:
-    """Return the comparisons of a run with final outcomes, by adjusted p-value and effect size."""
+    """Return the comparisons of a run with adjusted p-values (`q_value`) and final outcomes."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - a large library
 
     thresholds = thresholds or DriftThresholds()
@@ -124,7 +124,7 @@ def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) ->
     p_value = float(ks_2samp(before, after, method=method).pvalue)
     # Each bin holds an equal part of the combined samples. Ties reduce the number of bins.
     combined_values = np.concatenate([before, after])
-    edges = np.unique(np.quantile(combined_values, np.linspace(0, 1, BIN_COUNT + 1)[1:-1]))
+    edges = np.unique(np.quantile(combined_values, np.linspace(0, 1, MAX_BINS + 1)[1:-1]))
     table = np.stack(
         [
             np.bincount(np.searchsorted(edges, sample, side="left"), minlength=edges.size + 1)

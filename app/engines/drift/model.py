@@ -60,9 +60,9 @@ class DriftThresholds:
 class DriftOutcome(StrEnum):
     """The outcome of comparing two samples.
 
-    `drift`: a significant difference with at least the minimum effect. `gone`: no significant
-    difference, and less than half of the minimum effect. `unclear`: neither `drift` nor `gone`.
-    `not_enough`: a sample is too small.
+    `drift`: a significant difference, after adjusting the p-values, with at least the minimum
+    effect. `gone`: no significant difference, even without adjusting the p-values, and less than
+    half of the minimum effect. `unclear`: neither of these. `not_enough`: a sample is too small.
     """
 
     DRIFT = "drift"

@@ -28,7 +28,7 @@ class ComparisonFailed(Exception):  # noqa: N818 - named after the outcome
 def find_drift(
     hypotheses: Iterable[Hypothesis], thresholds: DriftThresholds | None = None
 ) -> list[Comparison]:
-    """Find drift in a child process, and return one result per hypothesis.
+    """Compare the samples of each hypothesis in a child process, and return one result for each.
 
     The hypotheses are written to a file one by one, so they are not in memory at the same time.
 

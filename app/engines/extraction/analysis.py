@@ -40,8 +40,8 @@ class TypedText:
 class Analysis:
     """A document's analysis, which is shared by all fields.
 
-    `date_tokens` contains the indexes of the tokens of all dates. `decimal_starts` contains the
-    index of the first token of each amount with decimals. `currencies` maps token indexes to
+    `date_token_indexes` are the indexes of all tokens in dates, and `decimal_start_indexes` are
+    those of the first token of each amount with decimals. `currencies` maps token indexes to
     currency codes and signs. `words` contains the words that are compared between documents.
     `amount_counts` maps each amount to the number of its occurrences. `sum_scores` maps an amount
     to a score for the amounts that add up to it; see `_score_sums`.
@@ -52,8 +52,8 @@ class Analysis:
     dates: list[TypedText]
     times: list[TypedText]
     amounts: list[TypedText]
-    date_tokens: set[int]
-    decimal_starts: set[int]
+    date_token_indexes: set[int]
+    decimal_start_indexes: set[int]
     currencies: dict[int, str]
     words: frozenset[str]
     amount_counts: Counter[str]
@@ -70,11 +70,11 @@ def analyze(document: Document) -> Analysis:
     layout = build_layout(document)
     dates = _choose_day_order(list(find_typed_texts(layout, patterns.find_dates)))
     times = list(find_typed_texts(layout, patterns.find_times))
-    date_tokens = {
+    date_indexes = {
         index for typed_text in dates for index in range(typed_text.first, typed_text.last + 1)
     }
     amounts = _choose_decimal_separator(
-        [a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens]
+        [a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_indexes]
     )
     words = frozenset(
         token.compact
@@ -88,7 +88,7 @@ def analyze(document: Document) -> Analysis:
         dates,
         times,
         amounts,
-        date_tokens,
+        date_indexes,
         {typed_text.first for typed_text in amounts if "." in typed_text.value},
         find_currencies(layout.tokens),
         words,

@@ -24,8 +24,8 @@ class Candidate:
 
     `kind` states how the location was found, for example `amount`, `lines`, `after` (right of or
     below a keyword) or `memory`. `start` and `end` are code point offsets into the document's text;
-    `end` is exclusive. `text` contains the lines of the location, joined by spaces. `key` is the
-    value for comparisons, as built by `Target.build_key`.
+    `end` is exclusive. `text` contains the lines of the location, joined by spaces, or the value of
+    an option. `key` is the value for comparisons (see `Target.build_key`).
     """
 
     kind: str
@@ -104,8 +104,8 @@ def _build_text_candidates(
 def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iterator[Candidate]:
     """Yield a candidate for the ranges, without leading punctuation.
 
-    For the kinds in _CODE_KINDS, yield a second candidate without trailing punctuation. For all
-    other kinds, the renderer removes trailing punctuation.
+    For the kinds in _CODE_KINDS, yield a second candidate without trailing punctuation, if there is
+    any. For all other kinds, the renderer removes trailing punctuation.
     """
     joined_text = " ".join(layout.join(first, last) for first, last in ranges)
     first_token, last_token = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]
@@ -166,7 +166,7 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
     """Yield candidates with one or more lines: a segment and the segments that continue it below.
 
     If the last line contains other content at its end (see `_find_cut_index`), yield a second
-    candidate without that content. Finally, yield whole rows that contain a wide gap.
+    candidate without that content. Finally, yield candidates of whole rows.
     """
     layout = analysis.layout
     next_segments = find_next_segments(layout)
@@ -188,7 +188,7 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
 def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
     """Return the index of the token at which content of another type begins, or 0.
 
-    A token with a concept in _CUTTING_CONCEPTS, or with "(" and a digit, begins such content.
+    That token has a concept in _CUTTING_CONCEPTS, or begins with "(" and contains a digit.
     """
     for index in range(segment.first + 1, segment.last + 1):
         if analysis.keywords.concepts[index] in _CUTTING_CONCEPTS:
@@ -200,7 +200,7 @@ def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
 
 
 def _build_wide_row_candidates(layout: Layout) -> Iterator[Candidate]:
-    """Yield candidates of up to five whole rows, at least one of which contains a wide gap."""
+    """Yield candidates of one to five of the first rows, at least one of which has a wide gap."""
     rows = layout.rows[:15]
     for start in range(len(rows)):
         for end in range(start, min(start + 5, len(rows))):
@@ -220,16 +220,16 @@ def find_next_segments(layout: Layout) -> list[int | None]:
             below = segments[below_index]
             if below.page != segment.page or below.row > segment.row + 2:
                 break
-            if below.row > segment.row and _is_continuation(segment, below, layout.height):
+            if below.row > segment.row and _is_continuation(segment, below, layout.word_height):
                 next_segments[index] = below_index
                 break
     return next_segments
 
 
-def _is_continuation(above: Segment, below: Segment, height: float) -> bool:
+def _is_continuation(above: Segment, below: Segment, word_height: float) -> bool:
     shared_width = min(above.box[2], below.box[2]) - max(above.box[0], below.box[0])
     narrower_width = min(above.box[2] - above.box[0], below.box[2] - below.box[0])
-    return shared_width > 0.3 * narrower_width and below.box[1] - above.box[3] < 1.6 * height
+    return shared_width > 0.3 * narrower_width and below.box[1] - above.box[3] < 1.6 * word_height
 
 
 def _build_code_candidates(layout: Layout) -> Iterator[Candidate]:

@@ -8,20 +8,20 @@ _MAX_ROWS_ABOVE = 3
 class KeywordContexts:
     """Finds the nearest keyword to the left of a token, and the nearest keyword above a token.
 
-    `left` contains, for each token, the index of the last token of the keyword to its left, or -1.
-    `extra_keywords` contains additional keywords, which only affect `left`: it maps the index of
-    the last token of each keyword to the index of its first token.
+    `left_indexes` contains, for each token, the index of the last token of the keyword to its left,
+    or -1. `extra_keywords` contains additional keywords, which only affect `left_indexes`: it maps
+    the index of the last token of each keyword to the index of its first token.
     """
 
     def __init__(self, analysis: Analysis, extra_keywords: dict[int, int] | None = None) -> None:
         self._analysis = analysis
         self._above: dict[int, int] = {}
         ends = {**analysis.keywords.ends, **(extra_keywords or {})}
-        self.left = [-1] * len(analysis.tokens)
+        self.left_indexes = [-1] * len(analysis.tokens)
         for first, last in analysis.layout.rows:
             nearest = -1
             for index in range(first, last + 1):
-                self.left[index] = nearest
+                self.left_indexes[index] = nearest
                 if index in ends:
                     nearest = index
 
@@ -29,7 +29,7 @@ class KeywordContexts:
         """Return the index of the nearest keyword token above token `index`, or -1.
 
         The keyword token overlaps the token horizontally, is on the same page, and is at most
-        _MAX_ROWS_ABOVE rows above it. The result is cached.
+        _MAX_ROWS_ABOVE rows above it; of several in a row, the leftmost is used. Caches the result.
         """
         if index not in self._above:
             self._above[index] = _find_above(self._analysis, index)

@@ -21,9 +21,9 @@ _IMPOSSIBLE_WEIGHT = -40.0
 class SequenceModel:
     """The weights of a conditional random field.
 
-    `attributes` maps attribute names to rows of `state_weights`, which has one column per label.
-    Its last row is added for every token. `transition_weights` has one weight for each pair of
-    consecutive labels. Labels are the numbers that `sequences.label_tokens` returns.
+    `attributes` maps attribute names to row numbers in `state_weights`, which has one column per
+    label. Its last row is added for every token. `transition_weights` has one weight for each pair
+    of consecutive labels. Labels are the numbers that `sequences.label_tokens` returns.
     """
 
     attributes: dict[str, int]
@@ -31,7 +31,7 @@ class SequenceModel:
     transition_weights: Array
 
     def score(self, token_attributes: Sequence[Sequence[str]]) -> Array:
-        """Return the sum of the weights of each token's known attributes, for each label."""
+        """Return each token's score for each label: the sum of the weights of known attributes."""
         get = self.attributes.get
         attribute_indexes: list[int] = []
         starts = []
@@ -102,17 +102,17 @@ def build_item_sequence(token_attributes: Sequence[Sequence[str]]) -> "ItemSeque
 
 
 def train_sequence_model(
-    items: "Sequence[ItemSequence]", labels: Sequence[Sequence[int]], label_count: int
+    item_sequences: "Sequence[ItemSequence]", labels: Sequence[Sequence[int]], label_count: int
 ) -> SequenceModel:
-    """Train a conditional random field with L-BFGS on item sequences.
+    """Train a conditional random field with L-BFGS on item sequences and their labels.
 
     The labels are numbers from 0 up to `label_count`, exclusive.
     """
     import pycrfsuite  # noqa: PLC0415
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=_PARAMETERS, verbose=False)
-    for item, sequence in zip(items, labels, strict=True):
-        trainer.append(item, [str(label) for label in sequence])
+    for item_sequence, item_labels in zip(item_sequences, labels, strict=True):
+        trainer.append(item_sequence, [str(label) for label in item_labels])
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "model")
         trainer.train(path)

@@ -39,9 +39,9 @@ def list_token_attributes(analysis: Analysis) -> list[list[str]]:
 
 
 def _list_word_attributes(token: Token) -> list[str]:
-    """List a word's attributes: its letters, shape, beginning, ending, punctuation and length.
+    """List a token's attributes: its compact text, shape, beginning, ending, punctuation, length.
 
-    The letters (`w=`) and the shape (`s=`) come first, because neighboring tokens use them, too.
+    The compact text (`w=`) and the shape (`s=`) come first, because neighboring tokens use them.
     """
     text, word = token.text, token.compact
     digits = "".join("0" if char.isdigit() else char for char in word)
@@ -117,7 +117,7 @@ def _list_position_attributes(
     token = analysis.tokens[index]
     first, last = analysis.layout.rows[row]
     segment = analysis.layout.segments[token.segment]
-    relative_height = (token.box[3] - token.box[1]) / analysis.layout.height
+    relative_height = (token.box[3] - token.box[1]) / analysis.layout.word_height
     return [
         f"row={min(row, 12)}",
         f"up={min(row_count - row, 8)}",

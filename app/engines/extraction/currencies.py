@@ -16,7 +16,7 @@ _FREQUENT_SIGNS = frozenset(
 )
 """The codes and signs that are recognized anywhere in a document.
 
-All other codes and signs are recognized only beside a number.
+All others, except _SIGNS_LIKE_WORDS, are recognized only beside a number.
 """
 
 _SIGNS_LIKE_WORDS = frozenset(
@@ -25,11 +25,14 @@ _SIGNS_LIKE_WORDS = frozenset(
         *("FR", "Fr", "fr", "FT", "ft"),
     }
 )
-"""Codes and signs that are ignored, because they often occur beside a number as ordinary words."""
+"""Codes and signs that are never recognized: ordinary words that often occur beside a number."""
 
 
 def find_currencies(tokens: Sequence[Token]) -> dict[int, str]:
-    """Find the tokens that are currency codes or signs; map their indexes to upper-case text."""
+    """Map the indexes of the tokens that are currency codes or signs to the code or sign.
+
+    Codes and signs are in upper case; _ABBREVIATIONS are replaced with codes.
+    """
     currencies = {}
     for index, token in enumerate(tokens):
         text = token.text.strip("(-\u2212\u2013).:")

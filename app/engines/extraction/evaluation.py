@@ -2,11 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.engines.extraction.examples import (
-    list_targets,
-    prepare_examples,
-    select_examples,
-)
+from app.engines.extraction.examples import list_targets, prepare_examples, select_examples
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples, Report
 from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.sequences import assign_folds

@@ -25,8 +25,9 @@ FEATURE_VERSION = 1
 MIN_LABELER_LIMIT = 100
 """The number of examples by one labeler that are always allowed.
 
-Beyond this number, a labeler may have only as many examples as all other labelers together. Without
-this minimum, the first example by a second labeler would reduce the training data to two examples.
+Beyond this number, a labeler may have only as many examples as all other labelers together, unless
+there are no others. Without this minimum, the first example by a second labeler would reduce the
+training data to two examples.
 """
 
 _MAX_LEARNED_FIELDS = 40
@@ -50,8 +51,8 @@ def select_examples(examples: Sequence[Example], fields: Sequence[Field] = ()) -
     If there are two or more labelers, at most half of the examples, or MIN_LABELER_LIMIT examples
     if that is more, are by the same labeler. If an id occurs twice, the highest revision is used.
 
-    The examples have at most MAX_TRAINING_WORDS words together, and fewer if there are many
-    `fields`. The limit for words never reduces the number of examples below MIN_EXAMPLES.
+    The examples have at most MAX_TRAINING_WORDS words together, and fewer with each AI-assisted
+    field in `fields`. This limit never reduces the number of examples below MIN_EXAMPLES.
     """
     latest_by_id: dict[str, Example] = {}
     for example in examples:
@@ -127,7 +128,7 @@ def list_targets(
 ) -> list[Target]:
     """List the targets for all fields with `ai_assist`, except tables, in schema order.
 
-    The accepted values of the examples determine the `kind` of text fields.
+    The accepted values of the examples help to choose the `kind` of text fields.
     """
     return [
         build_target(
@@ -139,13 +140,15 @@ def list_targets(
     ]
 
 
-def hash_inputs(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
-    """Compute the version of a model: a hexadecimal SHA-256 of the inputs of its training."""
+def hash_inputs(
+    examples: Sequence[Example], fields: Sequence[Field], schema_version_id: str
+) -> str:
+    """Compute a model's version: a SHA-256 in hex of its training inputs and software versions."""
     content = {
         "examples": [
             [example.id, example.revision] for example in select_examples(examples, fields)
         ],
-        "schema_version": schema_version,
+        "schema_version": schema_version_id,
         "fields": list(fields),
         "features": FEATURE_VERSION,
         "libraries": {name: get_version(name) for name in _LIBRARIES},

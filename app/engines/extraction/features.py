@@ -28,8 +28,8 @@ FEATURE_COUNT = 34 + 3 * len(_CONTEXT_CONCEPTS) + 7 + 6 + len(_CANDIDATE_KINDS)
 """The number of features for each candidate.
 
 The features describe, in this order: layout, text, ranks and rules (34 together), nearby keywords
-(3 for each concept), span scores (7), similar documents (6), and the type of the candidate (1 for
-each type).
+(3 for each concept), span scores (7), similar documents (6), and the candidate's kind (1 for each
+of _CANDIDATE_KINDS).
 """
 
 
@@ -81,7 +81,7 @@ def _compute_layout_features(view: FieldView, candidate: Candidate) -> list[floa
         first_token.box[1],
         (first_token.box[0] + last_token.box[2]) / 2,
         float(first_token.page),
-        (first_token.box[3] - first_token.box[1]) / layout.height,
+        (first_token.box[3] - first_token.box[1]) / layout.word_height,
         float(candidate.first == first_segment.first),
         float(candidate.last == last_segment.last),
         float(candidate.first == row_first),

@@ -7,17 +7,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from app.engines.extraction.model import (
-    Box,
-    Document,
-    SourceWord,
-    enclose_boxes,
-    select_words,
-)
+from app.engines.extraction.model import Box, Document, SourceWord, enclose_boxes, select_words
 from app.engines.extraction.patterns import CURRENCY
 from app.engines.normalization import normalize
 
-_GRID_COLUMNS = 84  # the characters in a line, for words without a box
+_GRID_COLUMNS = 84  # the number of characters in a line, for words without a box
 _MAX_WORD_CHARS = 500
 """The maximum length of a word. Longer words are ignored, because they contain no value, and the
 time to search them grows with the square of their length."""
@@ -37,8 +31,8 @@ _SPLIT_PATTERNS = (
 class Token:
     """A word or a part of a word.
 
-    `compact` has only the letters and digits of `text`, in lower case. `start` and `end` are code
-    point offsets into the document's text. `row` and `segment` are indexes in `Layout`.
+    `compact` is the result of `compact_text` for `text`. `start` and `end` are code point offsets
+    into the document's text. `row` and `segment` are indexes in the lists of `Layout`.
     """
 
     text: str
@@ -66,14 +60,14 @@ class Segment:
 class Layout:
     """A document's tokens in reading order, and its rows and segments as token indexes.
 
-    `height` is the median height of the words, and `char_width` the median width of a character,
-    both as fractions of the page size.
+    `word_height` is the median height of the words, and `char_width` the median width of a
+    character, both as fractions of the page size.
     """
 
     tokens: list[Token]
     rows: list[tuple[int, int]] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
-    height: float = 0.01
+    word_height: float = 0.01
     char_width: float = 0.01
 
     def join(self, first: int, last: int) -> str:
@@ -87,7 +81,10 @@ class Layout:
 
 
 def build_layout(document: Document) -> Layout:
-    """Split a document's words into tokens, and group the tokens into rows and segments."""
+    """Split a document's words into tokens, and group the tokens into rows and segments.
+
+    Words that `select_words` leaves out, and words that are too long, are ignored.
+    """
     words = select_words(document.words)
     placed_words = _place_words(
         document,
@@ -96,11 +93,9 @@ def build_layout(document: Document) -> Layout:
     layout = Layout([])
     if not placed_words:
         return layout
-    layout.height = median(word.box[3] - word.box[1] for word in placed_words if word.box) or 0.01
-    layout.char_width = (
-        median((word.box[2] - word.box[0]) / len(word.text) for word in placed_words if word.box)
-        or 0.01
-    )
+    boxed_words = [(word.box, len(word.text)) for word in placed_words if word.box]
+    layout.word_height = median(box[3] - box[1] for box, _ in boxed_words) or 0.01
+    layout.char_width = median((box[2] - box[0]) / length for box, length in boxed_words) or 0.01
     for number, row in enumerate(_group_rows(placed_words)):
         first = len(layout.tokens)
         for word in row:

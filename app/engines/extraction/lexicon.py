@@ -17,8 +17,8 @@ _STREET_SUFFIXES = ("strasse", "straße", "allee", "straat", "gasse")
 class DocumentKeywords:
     """The keywords of a document.
 
-    `concepts` has, for each token, the concept of the keyword that covers the token, or "". `ends`
-    maps the index of the last token of each keyword to the index of its first token.
+    `concepts` has, for each token, the concept of its keyword or street name, or "". `ends` maps
+    the index of the last token of each keyword to the index of its first token.
     """
 
     concepts: list[str]
@@ -106,7 +106,7 @@ def find_concept(field: Field) -> str:
 
 
 def list_field_phrases(field: Field) -> frozenset[str]:
-    """Return the compact label and key of a field, if they have at least two characters."""
+    """Return the compact label and key of a field, without those of fewer than two characters."""
     phrases = {compact_text(field["label"]), compact_text(field["key"])}
     return frozenset(phrase for phrase in phrases if len(phrase) > 1)
 

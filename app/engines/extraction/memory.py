@@ -114,17 +114,17 @@ class Memory:
             spellings[record[1]][record[2]] += 1
         return dict(spellings)
 
-    def list_values(self, name: str) -> list[str]:
+    def list_compact_values(self, name: str) -> list[str]:
         """Return the compact values of a field that are long enough to search for."""
         return sorted(key for key in self._by_value.get(name, ()) if len(key) >= _MIN_VALUE_LENGTH)
 
-    def list_document_numbers(self, name: str, key: str) -> list[int]:
-        """Return the numbers of the documents in which a field has the compact value `key`."""
-        return self._by_value.get(name, {}).get(key, [])
+    def list_document_numbers(self, name: str, compact_value: str) -> list[int]:
+        """Return a document number for each record of a field with the compact value."""
+        return self._by_value.get(name, {}).get(compact_value, [])
 
-    def get_records(self, name: str, number: int) -> list[list[Any]]:
-        """Return the records for the accepted values of a field in document `number`."""
-        return self._by_document.get(name, {}).get(number, [])
+    def get_records(self, name: str, document_number: int) -> list[list[Any]]:
+        """Return the records for the accepted values of a field in one document."""
+        return self._by_document.get(name, {}).get(document_number, [])
 
 
 @dataclass(slots=True)

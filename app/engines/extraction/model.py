@@ -73,7 +73,7 @@ class Example:
 class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
     """There are fewer usable examples than `required_count`.
 
-    An example is usable for training if its document contains one of its accepted values.
+    An example is usable if `sequences.align_values` locates one of its accepted values.
     """
 
     def __init__(self, usable_count: int, required_count: int = MIN_EXAMPLES) -> None:
@@ -91,7 +91,7 @@ class InvalidModel(Exception):  # noqa: N818 - named after the outcome
 
 @dataclass(frozen=True, slots=True)
 class FieldReport:
-    """The out-of-fold results for one field.
+    """The out-of-fold results for one field, or for all fields together.
 
     `support` counts the accepted values, and `proposed` the proposals. `correct` counts the
     proposals that equal an accepted value: dates and amounts are compared in canonical form, and
@@ -161,7 +161,8 @@ class Report:
     weighted by their counts. `confident_precision` is the precision of the proposals with a
     confidence of at least 0.9, and `confident_coverage` is the fraction of proposals with that
     confidence. `document_counts` contains (correct, proposed, support) for each document, in the
-    order of `document_ids`. These counts allow comparing two models on the same documents.
+    order of `document_ids`, to compare two models on the same documents. `folds` is the number of
+    folds, or 0 without cross-validation.
     """
 
     fields: dict[str, FieldReport]
@@ -175,7 +176,7 @@ class Report:
     folds: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON-compatible values, with precision, recall and F1."""
+        """Return the report as a JSON-compatible dictionary, with precision, recall and F1."""
         return {
             **asdict(self),
             "fields": {name: item.to_dict() for name, item in self.fields.items()},

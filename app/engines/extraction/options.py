@@ -24,10 +24,10 @@ _MIN_COUNTRY_LENGTH = 4
 def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list[Candidate]:
     """Return candidates for the values that the field allows.
 
-    At most _MAX_OPTIONS options of a choice field are used. ABSENT candidates stand for both values
-    of a boolean field, for the options of a choice field that the document does not contain, and
-    for the only currency that a currency field allows if the document does not contain it. Returns
-    no candidates for a document without words.
+    Only the first _MAX_OPTIONS options of a choice field are used. ABSENT candidates stand for both
+    values of a boolean field, for the options of a choice field that the document does not contain,
+    and for the only currency that a currency field allows if the document does not contain it.
+    Returns no candidates for a document without words.
     """
     field_type = target.field["type"]
     if not analysis.tokens:

@@ -182,8 +182,8 @@ def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatc
 def parse_amount(text: str) -> Decimal | None:
     """Parse an amount with decimal and thousands separators, or return None if it is invalid.
 
-    If three digits follow the only separator, it separates thousands, unless a 0 or more than three
-    digits precede it.
+    If three digits follow the only separator, it separates thousands, unless a lone 0 or more than
+    three digits precede it.
     """
     body = re.sub(r"[\s'\u2019]", "", text)
     sign, body = ("-", body[1:]) if body.startswith(tuple(_MINUS_SIGNS)) else ("", body)

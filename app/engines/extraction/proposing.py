@@ -27,7 +27,7 @@ from app.engines.fields.values.currencies import get_allowed_currencies
 MAX_CANDIDATES = 36
 _MAX_BY_SPAN_SCORE = 24
 MAX_VALUES = 50
-"""The maximum number of values that are proposed for a field in one document."""
+"""The maximum number of values that a trained model proposes for a field in one document."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ def collect_candidates(
     """Collect the best candidates for a field, at most MAX_CANDIDATES.
 
     Returns the field's view of the document, and the candidates. Values from `memory` that occur
-    only in the document with the number `excluded_document_number` are not used.
+    only in the document `excluded_document_number` are not used. Updates `best_means` of `scores`.
     """
     spans = list_spans(scores) if scores else []
     candidates = list_all_candidates(prepared_document, target, spans)
@@ -90,10 +90,10 @@ def _list_remembered_candidates(
     excluded_document_number: int | None,
     candidates: list[Candidate],
 ) -> list[Candidate]:
-    """Return candidates where values from the memory occur, except those in `candidates`."""
+    """Return up to 12 candidates, not in `candidates`, where values from the memory occur."""
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
     remembered_candidates: list[Candidate] = []
-    for compact_value in memory.list_values(target.name):
+    for compact_value in memory.list_compact_values(target.name):
         if memory.list_document_numbers(target.name, compact_value) == [excluded_document_number]:
             continue
         matches = prepared_document.searcher.build_candidates(compact_value, "memory")
@@ -134,7 +134,8 @@ def build_value(
 ) -> JsonValue:
     """Build the canonical value of a candidate, or return None if the field does not allow it.
 
-    `spelling` replaces a candidate's text. `currency` is used if the document has no currency.
+    For values that are text, `spelling` replaces the candidate's text. `currency` is used if
+    `find_currency` finds none.
     """
     target = view.target
     if target.field["type"] == "money":

@@ -20,9 +20,9 @@ from app.engines.extraction.trees import Array
 from app.engines.extraction.values import Target
 
 MIN_TREE_DOCUMENTS = 40
-"""The minimum number of documents with a correct candidate for which trees are trained.
+"""Trees are trained for a field if at least this number of documents have a correct candidate.
 
-For fewer documents, a logistic ranker is trained.
+Otherwise, a logistic ranker is trained.
 """
 
 RULE_PRIOR = 1.0
@@ -140,7 +140,7 @@ def choose_candidates(
     """Choose the candidate with the highest log odds, or several candidates if `multiple` is true.
 
     If `multiple` is true, choose the best candidates that do not overlap and have log odds of at
-    least -1, but no more than MAX_VALUES candidates. Returns an empty list if `log_odds` is empty.
+    least -1, at most MAX_VALUES, in document order. Returns an empty list if `log_odds` is empty.
     """
     if not len(log_odds):
         return []

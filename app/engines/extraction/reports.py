@@ -17,8 +17,8 @@ _BOOTSTRAP_ROUNDS, _CONFIDENCE_LEVEL = 1000, 0.95
 class ComparisonOutcome:
     """The result of comparing a proposal with an accepted value of a document.
 
-    An outcome without a proposal has `proposed` false. `support` is 1, or 0 if there is no accepted
-    value.
+    An outcome without a proposal has `proposed` false. `support` is 1, or 0 if the proposal matches
+    no accepted value.
     """
 
     field: str
@@ -48,7 +48,8 @@ def compare_proposals(
 ) -> list[ComparisonOutcome]:
     """Compare the proposals for a field with its accepted values in one document.
 
-    A proposal is (value, log odds, margin). The outcomes for the proposals come first, in order.
+    A proposal is (value, log odds, margin). The outcomes for the proposals come first, in order;
+    an outcome for each unmatched accepted value follows.
     """
     unmatched_keys = [target.build_key(value) for value in values]
     unmatched_texts = [get_compact_text(value) for value in values]
@@ -95,7 +96,7 @@ def build_report(
     pairs = [(outcome.confidence, outcome.correct) for outcome in outcomes if outcome.proposed]
     bins = build_bins(pairs)
     total = len(pairs) or 1
-    error = (
+    calibration_error = (
         sum(interval.count * abs(interval.mean_confidence - interval.accuracy) for interval in bins)
         / total
     )
@@ -111,7 +112,7 @@ def build_report(
     return Report(
         fields={name: _count_outcomes([o for o in outcomes if o.field == name]) for name in names},
         overall=_count_outcomes(outcomes),
-        expected_calibration_error=error,
+        expected_calibration_error=calibration_error,
         confident_precision=sum(confident_results) / len(confident_results)
         if confident_results
         else 0.0,
@@ -140,9 +141,9 @@ def is_not_worse(new: Report, old: Report) -> bool:
     """
     old_counts = dict(zip(old.document_ids, old.document_counts, strict=True))
     pairs = [
-        (counts, old_counts[document])
-        for document, counts in zip(new.document_ids, new.document_counts, strict=True)
-        if document in old_counts
+        (counts, old_counts[document_id])
+        for document_id, counts in zip(new.document_ids, new.document_counts, strict=True)
+        if document_id in old_counts
     ]
     if len(pairs) < 2:  # noqa: PLR2004 - nothing to resample
         size = max(min(new.overall.support, old.overall.support), 1)

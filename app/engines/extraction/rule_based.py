@@ -38,8 +38,8 @@ def propose_by_rules(
 
     `examples` are the accepted examples, if there are any (usually fewer than MIN_EXAMPLES). Values
     and positions that occur in similar examples are preferred. The tags are in the normal form that
-    `app.engines.fields` defines, with `source` "model", a confidence and evidence. Fields with
-    `ai_assist` false get no tags.
+    `app.engines.fields` defines, with `source` "model", a confidence and, for values found in the
+    document, evidence. Fields with `ai_assist` false get no tags.
     """
     ordered_examples = sorted(examples, key=lambda example: example.id)
     prepared_examples = prepare_examples(ordered_examples, fields)
@@ -55,11 +55,8 @@ def propose_by_rules(
     tags: list[Tag] = []
     for target in targets:
         tags += _propose_field(prepared_document, target, memory, document_memory)
-    tags += propose_tables(
-        prepared_document.analysis,
-        fields,
-        learn_headers(prepared_examples, fields),
-    )
+    headers = learn_headers(prepared_examples, fields)
+    tags += propose_tables(prepared_document.analysis, fields, headers)
     return complete_evidence(tags, document)
 
 

@@ -28,10 +28,10 @@ _LARGE_TEXT_RATIO = 1.2
 
 @dataclass(slots=True)
 class FieldView:
-    """A document's analysis, with the keywords that name one field.
+    """One field's view of a document: the analysis, and the keywords that name the field.
 
     `field_keywords` maps the index of the last token of each of these keywords to the index of its
-    first token. `largest_amount` is the document's largest amount with decimals, or 0.
+    first token. `largest_amount` is the document's largest absolute amount with decimals, or 0.
     """
 
     analysis: Analysis
@@ -58,9 +58,9 @@ def build_field_view(analysis: Analysis, target: Target, contexts: KeywordContex
 class NearbyKeywords:
     """The concepts of the nearest keywords left of a candidate and above it.
 
-    `left` and `above` are "" if there is no such keyword. `left_matches_field` and
-    `above_matches_field` state whether these keywords name the candidate's field. `distance` is the
-    number of tokens from the left keyword to the candidate, or 99 if there is no left keyword.
+    `left` and `above` are "" if there is no such keyword, or it is not in the lexicon.
+    `left_matches_field` and `above_matches_field` state whether these keywords name the candidate's
+    field. `distance` is the number of tokens from the left keyword to the candidate, or 99.
     """
 
     left: str
@@ -73,7 +73,7 @@ class NearbyKeywords:
 def find_nearby_keywords(view: FieldView, candidate: Candidate) -> NearbyKeywords:
     """Return the nearest keywords left of a candidate and above it."""
     concepts = view.analysis.keywords.concepts
-    left = view.contexts.left[candidate.first]
+    left = view.contexts.left_indexes[candidate.first]
     above = view.contexts.find_above(candidate.first)
     while above + 1 < len(concepts) and above >= 0 and above not in view.field_keywords:
         if concepts[above + 1] != concepts[above] or above in view.analysis.keywords.ends:
@@ -156,7 +156,7 @@ def _score_company(view: FieldView, candidate: Candidate) -> float:
     points = 2.5 - 0.3 * min(row, 9) - 1.2 * (len(candidate.ranges) - 1)
     points += 2.0 if "company" in concepts else 0.0
     points -= 2.0 if concepts & (_UNRELATED_CONCEPTS | {"address"}) else 0.0
-    height_ratio = (tokens[0].box[3] - tokens[0].box[1]) / view.analysis.layout.height
+    height_ratio = (tokens[0].box[3] - tokens[0].box[1]) / view.analysis.layout.word_height
     points += 0.7 if height_ratio > _LARGE_TEXT_RATIO else 0.0
     digit_count = sum(char.isdigit() for char in candidate.text)
     points -= 3.0 * digit_count / max(len(candidate.text), 1)
@@ -202,8 +202,8 @@ def _score_code(view: FieldView, candidate: Candidate, keywords: NearbyKeywords)
         else:
             points -= 0.6 * text.count(" ") + (1.0 if text[:1] in "#:" else 0.0)
         indexes = range(candidate.first, candidate.last + 1)
-        points -= 0.0 if view.analysis.date_tokens.isdisjoint(indexes) else 2.0
-        points -= 1.5 if candidate.first in view.analysis.decimal_starts else 0.0
+        points -= 0.0 if view.analysis.date_token_indexes.isdisjoint(indexes) else 2.0
+        points -= 1.5 if candidate.first in view.analysis.decimal_start_indexes else 0.0
         points -= (
             1.0
             if any(view.analysis.keywords.concepts[candidate.first : candidate.last + 1])

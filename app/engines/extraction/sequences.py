@@ -34,7 +34,8 @@ class Alignment:
 def align_values(example: PreparedExample, target: Target) -> list[Alignment]:
     """Align accepted values with the document: return the most plausible location of each value.
 
-    Values that the document does not contain are omitted.
+    Values that match no candidate are omitted. Booleans, options and currencies that the document
+    does not contain may match an ABSENT candidate.
     """
     values = example.values.get(target.name, [])
     if not values:
@@ -144,30 +145,30 @@ def train_sequence_models(
     token_attributes = [
         list_token_attributes(example.prepared_document.analysis) for example in prepared_examples
     ]
-    items = [crf.build_item_sequence(attributes) for attributes in token_attributes]
+    item_sequences = [crf.build_item_sequence(attributes) for attributes in token_attributes]
     scores: list[list[SpanScores]] = [[] for _ in prepared_examples]
     for fold in sorted(set(folds)):
         training_indexes = [
             index for index, example_fold in enumerate(folds) if example_fold != fold
         ]
         sequence_model = crf.train_sequence_model(
-            [items[index] for index in training_indexes],
+            [item_sequences[index] for index in training_indexes],
             [labels[index] for index in training_indexes],
             label_count,
         )
         for index, example_fold in enumerate(folds):
             if example_fold == fold:
                 scores[index] = decode_scores(sequence_model, token_attributes[index])
-    return crf.train_sequence_model(items, labels, label_count), scores
+    return crf.train_sequence_model(item_sequences, labels, label_count), scores
 
 
 def decode_scores(
     sequence_model: crf.SequenceModel, token_attributes: Sequence[Sequence[str]]
 ) -> list[SpanScores]:
-    """Decode a document with a conditional random field, and return the scores by learned field."""
+    """Decode a document with a conditional random field; return scores for each learned field."""
     marginals, path = sequence_model.decode(token_attributes)
-    count = (marginals.shape[1] - 1) // 2
+    field_count = (marginals.shape[1] - 1) // 2
     return [
         build_scores(marginals[:, 1 + 2 * n], marginals[:, 2 + 2 * n], path, (1 + 2 * n, 2 + 2 * n))
-        for n in range(count)
+        for n in range(field_count)
     ]

@@ -17,8 +17,8 @@ _MIN_ITEM_LETTERS = 3
 _CARRIED_FORWARD = re.compile(
     "(?:carriedforward|broughtforward|ubertrag|areporter|riporto|sumaysigue)(?![^0-9])"
 )
-_MAX_ROWS_ABOVE = 25
-"""The maximum number of rows above the continuation of a table on the next page."""
+_MAX_SEARCHED_ROWS = 25
+"""The maximum number of rows, from the top of a page, to search for a table's continuation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class TableRowFinder:
     """Finds the rows of a table, up to a total or to a page on which the table does not continue.
 
     A table continues on the next page below the same header, or, if it has at least three columns,
-    with a row that fills all of them.
+    with an item (see `_is_item`).
     """
 
     def __init__(self, analysis: Analysis, header_row: int, columns: Sequence[Column]) -> None:
@@ -54,9 +54,9 @@ class TableRowFinder:
             while end < len(self._layout.rows) and self._get_page(end) == page:
                 end += 1
             page_rows = self._list_adjacent_rows(start, end)
-            has_total = self._add_rows(page_rows, rows)
+            is_complete = self._add_rows(page_rows, rows)
             remaining_rows = range(page_rows[-1] + 1 if page_rows else start, end)
-            if has_total or any(map(self._list_end_concepts, remaining_rows)):
+            if is_complete or any(map(self._list_end_concepts, remaining_rows)):
                 break
             page += 1
             start = self._find_continuation(end, page)
@@ -69,16 +69,17 @@ class TableRowFinder:
             token = self._layout.tokens[self._layout.rows[row][0]]
             above = self._layout.tokens[self._layout.rows[row - 1][0]]
             gap = token.box[1] - above.box[3] if above.page == token.page else 0.0
-            if gap > _MAX_ROW_GAP * self._layout.height:
+            if gap > _MAX_ROW_GAP * self._layout.word_height:
                 break
             rows.append(row)
         return rows
 
     def _add_rows(self, page_rows: list[int], rows: list[int]) -> bool:
-        """Add the rows of a page to `rows` up to a total, and return whether a total was found.
+        """Add a page's rows to `rows` up to the end of the table; return whether the end was found.
 
-        Subtotals between items and sums carried forward are left out. A row with a keyword such as
-        "tax" is added if it is full (see `_is_full`), or if it is an item before other items.
+        Subtotals between items and sums carried forward are left out. A row with one of
+        _END_CONCEPTS is added if it is full (see `_is_full`), or if it is an item before other
+        items. Otherwise, it ends the table if it has the concept `total` or follows all items.
         """
         items = (row for row in page_rows if self._is_item(row))
         last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)
@@ -94,7 +95,7 @@ class TableRowFinder:
 
     def _find_continuation(self, start: int, page: int) -> int:
         """Return the row at which the table continues on `page`, which begins at `start`, or 0."""
-        last = min(start + _MAX_ROWS_ABOVE, len(self._layout.rows))
+        last = min(start + _MAX_SEARCHED_ROWS, len(self._layout.rows))
         rows = [row for row in range(start, last) if self._get_page(row) == page]
         header = self._read_row_text(self._header_row)
         for row in rows:
@@ -127,7 +128,7 @@ class TableRowFinder:
         return len(self._columns) >= _MIN_FULL_COLUMNS and self._fills_columns(row)
 
     def _is_item(self, row: int) -> bool:
-        """Return whether a row fills all columns with words and amounts.
+        """Return whether a row fills all columns, has words, and has an amount in amount columns.
 
         A table with fewer than three columns has no such rows.
         """

@@ -25,9 +25,9 @@ _MAX_CONFIDENCE = 0.75
 def propose_tables(
     analysis: Analysis, fields: Sequence[Field], headers: dict[str, frozenset[str]]
 ) -> list[Tag]:
-    """Propose one tag for each cell of each table.
+    """Propose a tag for each cell in at most MAX_PROPOSED_ROWS rows of each table.
 
-    `headers` contains the column headers that `learn_headers` returned.
+    Columns with multiple values get no tags. `headers` is the result of `learn_headers`.
     """
     tags: list[Tag] = []
     for field in fields:

@@ -74,7 +74,7 @@ class TrainedModel:
     headers: dict[str, frozenset[str]]
 
     def predict(self, document: Document) -> list[Tag]:
-        """Predict the tags for a document, with evidence and confidence.
+        """Predict the tags for a document, with confidence and, for values found in it, evidence.
 
         The tags are in the normal form that `app.engines.fields` defines. The same document always
         gives the same tags. Apart from tables, only fields with accepted values in the training

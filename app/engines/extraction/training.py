@@ -49,14 +49,14 @@ class _Corpus:
 
 
 def train_model(
-    examples: Sequence[Example], fields: Sequence[Field], schema_version: str
+    examples: Sequence[Example], fields: Sequence[Field], schema_version_id: str
 ) -> TrainedModel:
     """Train a model on `examples`, and return it with its out-of-fold report.
 
-    `fields` are the fields of one schema version, as returned by `check_fields`. `schema_version`
-    is the id of that version. Only the newest MAX_EXAMPLES examples are used. If there are two or
-    more labelers, the number of examples by one labeler is limited; see `select_examples`. Numeric
-    libraries are limited to one thread. Raises NotEnoughExamples if fewer than MIN_EXAMPLES
+    `fields` are the fields of one schema version, as returned by `check_fields`. Only the newest
+    examples are used: their number, their words, and the examples by one labeler are limited (see
+    `select_examples`). Limits numeric libraries to one thread, and sets OMP_NUM_THREADS to 1 in the
+    process environment unless it is set. Raises NotEnoughExamples if fewer than MIN_EXAMPLES
     examples are usable.
 
     The model's `version` is a hexadecimal SHA-256. Its method `predict` returns tags for a
@@ -64,11 +64,11 @@ def train_model(
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with threadpool_limits(limits=1):
-        return _train(examples, fields, schema_version)
+        return _train(examples, fields, schema_version_id)
 
 
 def _train(
-    examples: Sequence[Example], fields: Sequence[Field], schema_version: str
+    examples: Sequence[Example], fields: Sequence[Field], schema_version_id: str
 ) -> TrainedModel:
     selected_examples = select_examples(examples, fields)
     prepared_examples = prepare_examples(selected_examples, fields)
@@ -92,7 +92,7 @@ def _train(
     report = build_report(
         outcomes, [example.id for example in prepared_examples], targets, max(corpus.folds) + 1
     )
-    version = hash_inputs(examples, fields, schema_version)
+    version = hash_inputs(examples, fields, schema_version_id)
     return TrainedModel(
         version=version,
         fields=list(fields),
@@ -114,10 +114,8 @@ def _build_corpus(
     counts = [
         sum(1 for alignments in alignment_lists if alignments[n]) for n in range(len(targets))
     ]
-    most_frequent = sorted(range(len(targets)), key=lambda n: (-counts[n], n))[
-        : sequences.MAX_TARGETS
-    ]
-    learned_indexes = sorted(n for n in most_frequent if counts[n])
+    ranked_indexes = sorted(range(len(targets)), key=lambda n: (-counts[n], n))
+    learned_indexes = sorted(n for n in ranked_indexes[: sequences.MAX_TARGETS] if counts[n])
     labels = [
         sequences.label_tokens(example, [alignments[n] for n in learned_indexes])
         for example, alignments in zip(prepared_examples, alignment_lists, strict=True)

@@ -46,7 +46,7 @@ class TreeRanker:
 
 @dataclass(frozen=True, slots=True)
 class LogisticRanker:
-    """A logistic regression on standardized features."""
+    """A logistic regression on standardized features, each limited to the range from -4 to 4."""
 
     mean: Array
     scale: Array

@@ -53,10 +53,10 @@ _MAJORITY_FRACTION = 0.6
 class Target:
     """A field or table column to propose values for.
 
-    `kind` selects the candidates: amount, date, time, datetime, email, url, phone, option,
-    currency, lines, code or text. `concept` is the lexicon concept to which the field refers, or
-    "". `phrases` contains the key and the label of the field and, for a table column, the headers
-    learned from examples, all normalized by `compact_text`.
+    `name` is the field's key or `table.column`. `kind` selects the candidates: amount, date, time,
+    datetime, email, url, phone, option, currency, lines, code or text. `concept` is the lexicon
+    concept to which the field refers, or "". `phrases` contains the key and the label of the field
+    and, for a table column, the headers learned from examples, as returned by `compact_text`.
     """
 
     name: str
@@ -77,14 +77,14 @@ class Target:
 
 
 def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") -> Target:
-    """Build the target for a field; accepted `values` determine the `kind` of a text field."""
+    """Build the target for a field; accepted `values` help to choose the kind of a text field."""
     concept = find_concept(field)
     kind = _KIND_BY_TYPE.get(field["type"], "") or _infer_kind(field, concept, values)
     return Target(name or field["key"], field, kind, concept, list_field_phrases(field))
 
 
 def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
-    """Convert `text` to a canonical value, or return None if the field does not allow it."""
+    """Convert text to a canonical value; return None if it is empty or the field rejects it."""
     raw: object = text
     if target.field["type"] == "money":
         raw = {"amount": text, "currency": currency}

@@ -15,8 +15,8 @@ from app.engines.fields.values import get_normalizer
 MAX_TAGS = 5000
 MAX_ROW = 9999
 MAX_REPORTED_ERRORS = 100
-MAX_SECONDS = 5.0
-"""The maximum processor time in seconds for checking a list of tags. The time to match a pattern is
+MAX_CHECK_SECONDS = 5.0
+"""The maximum processor time for checking a list of tags. The time to match a pattern is
 proportional to its size and to the length of the text. With long texts, a tag can take seconds."""
 
 _TOO_SLOW_MESSAGE = (
@@ -195,11 +195,11 @@ class CompiledFields:
 
 
 def _iterate_with_time_limit(tags: list[object]) -> Iterator[object]:
-    """Yield each tag, and raise TagErrors if the caller needs more than MAX_SECONDS to check them.
+    """Yield each tag, and raise TagErrors if checking them takes more than MAX_CHECK_SECONDS.
 
     The limit is in processor seconds of the current thread.
     """
-    ends_at = thread_time() + MAX_SECONDS
+    ends_at = thread_time() + MAX_CHECK_SECONDS
     for tag in tags:
         if thread_time() > ends_at:
             raise TagErrors([("tags", _TOO_SLOW_MESSAGE)])

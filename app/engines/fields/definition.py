@@ -129,7 +129,7 @@ def _check_options(raw: object, field_type: str, path: str) -> list[dict[str, st
         if not value:
             raise FieldError(f"{option_path}.value", "is required")
         if value in option_values:
-            raise FieldError(f"{option_path}.value", "is a duplicate")
+            raise FieldError(f"{option_path}.value", "is already the value of another option")
         option_values.add(value)
         label = _check_text(
             properties.get("label"), f"{option_path}.label", MAX_LABEL_CHARS

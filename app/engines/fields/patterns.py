@@ -4,7 +4,7 @@ from typing import Protocol
 
 MAX_PATTERN_CHARS = 1000
 MAX_MEMORY_BYTES = 1 << 20
-"""The maximum memory of a compiled pattern. RE2 rejects patterns that need more memory."""
+"""The default limit for the memory of a compiled pattern; see `compile_pattern`."""
 
 
 class Match(Protocol):
@@ -25,14 +25,14 @@ class Pattern(Protocol):
 
 
 def compile_pattern(
-    pattern: str, *, ignore_case: bool = False, max_memory: int = MAX_MEMORY_BYTES
+    pattern: str, *, ignore_case: bool = False, max_memory_bytes: int = MAX_MEMORY_BYTES
 ) -> Pattern:
     """Compile an RE2 expression (no look-around, no back-references).
 
     The expression matches anywhere, like `pattern` in JSON Schema; use `^` and `$` to anchor it.
-    `max_memory` limits the memory for the pattern and for the states that RE2 caches when it
-    searches. Raises ValueError with the reason if RE2 rejects the pattern, or if it has more than
-    MAX_PATTERN_CHARS characters.
+    `max_memory_bytes` limits the memory for the pattern and for the states that RE2 caches when it
+    searches. Raises ValueError with the reason if RE2 rejects the pattern, for example because it
+    needs more memory, or if it has more than MAX_PATTERN_CHARS characters or a lone surrogate.
     """
     import re2  # type: ignore[import-untyped] # noqa: PLC0415 - most processes never need it
 
@@ -40,7 +40,7 @@ def compile_pattern(
         raise ValueError(f"the pattern is longer than {MAX_PATTERN_CHARS:,} characters")
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = max_memory
+    options.max_mem = max_memory_bytes
     options.case_sensitive = not ignore_case
     # The groups of a match are not used, and finding them takes more time.
     options.never_capture = True

@@ -69,6 +69,7 @@ def format_cell(value: object, separator: str, escape: EscapeText) -> str:
     """Convert a value to a cell's text.
 
     List items are joined by `separator`, objects become JSON, and null becomes an empty string.
+    `escape` is applied to text that could be a formula.
     """
     if isinstance(value, str):
         return escape(value)

@@ -157,8 +157,8 @@ FORMAT = Format(
     media_type="text/csv",
     extension="csv",
     description=(
-        "One flat line per tag set in UTF-8, with one column per field from all schema versions; "
-        "money has two columns, amount and currency. Safe to open in a spreadsheet."
+        "UTF-8 text with one column per field from all schema versions; money has two columns, "
+        "amount and currency. By default, one line per tag set, and safe to open in a spreadsheet."
     ),
     options=_OPTIONS,
     keeps=("values", "tables"),

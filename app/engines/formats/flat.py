@@ -15,15 +15,8 @@ SEPARATOR_OPTION = {
 }
 _TAG_SET_PROPERTIES = ("tag_set_id", "status", "source", "revision")
 _ARTIFACT_PROPERTIES = (
-    "id",
-    "name",
-    "external_id",
-    "media_type",
-    "sha256",
-    "page_count",
-    "language",
-    "gold",
-    "archived",
+    *("id", "name", "external_id", "media_type", "sha256"),
+    *("page_count", "language", "gold", "archived"),
 )
 _SCHEMA_PROPERTIES = ("id", "name", "version_id", "version")
 _PEOPLE_AND_DATE_PROPERTIES = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")

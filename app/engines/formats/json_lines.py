@@ -68,7 +68,8 @@ FORMAT = Format(
     extension="jsonl",
     description=(
         "One JSON object per line, for one tag set: the document, schema version, people, dates "
-        "and labels by field key. If requested, it includes tags with evidence, text and history."
+        "and labels by field key. Includes tags with evidence by default, and text and history if "
+        "requested."
     ),
     keeps=TAG_SET_PARTS,
     default_parts=("evidence",),

@@ -56,7 +56,7 @@ def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
 
 
 def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
-    """Merge the fields of all schema versions, so that each field occurs once.
+    """Merge the fields of all schema versions, and the columns of tables, so that each occurs once.
 
     If definitions of a field differ, the first definition is used, so pass the newest version
     first. A field that has multiple values in any version has multiple values in the result. A

@@ -44,8 +44,8 @@ class Writer(Protocol):
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
         """Add a chunk of a tag set's UTF-8 JSON; the last chunk completes the tag set.
 
-        Formats that keep the history accept tag sets of any size. Raises ValueError as `write_json`
-        does.
+        Formats that keep the history do not collect the chunks in memory. Raises ValueError as
+        `write_json` does.
         """
 
     def close(self) -> None:
@@ -112,14 +112,15 @@ DocumentWriterFactory: TypeAlias = Callable[[BinaryIO, Fields, Options, Source],
 class Format:
     """The description and the writer of an export format.
 
-    `keeps` lists the parts from TAG_SET_PARTS that the format preserves. `options` maps the name of
-    each option to its JSON Schema, which has a default. `default_parts` lists which of evidence,
-    text and history are included unless a client requests otherwise; `required_parts` lists which
-    of them cannot be left out. A format has a `writer`, or a `document_writer` if it needs the
-    pages or the file of each document. If `keeps_removed` is true, the file has rows for removed
-    tag sets, with the status `removed` and without labels. If `needs_process` is true, the writer
-    needs much memory or time, and an export runs it in a separate process (see `processes`).
-    `check_fields` raises TooManyColumnsError if a file cannot have columns for the fields.
+    `keeps` lists the parts from TAG_SET_PARTS that the format preserves. `sample` shows an example
+    file as text. `options` maps the name of each option to its JSON Schema, which has a default.
+    `default_parts` lists which of evidence, text and history are included unless a client requests
+    otherwise; `required_parts` lists those that cannot be left out. A format has a `writer`, or a
+    `document_writer` if it needs the pages or the file of each document. If `keeps_removed` is
+    true, the file has rows for removed tag sets, with the status `removed` and without labels. If
+    `needs_process` is true, the writer needs much memory or time, and an export runs it in a
+    separate process (see `processes`). `check_fields` raises TooManyColumnsError if a file cannot
+    have columns for the fields.
     """
 
     id: str
@@ -159,8 +160,8 @@ class Format:
     ) -> Writer:
         """Create a writer that runs in this process.
 
-        `fields` is the union of the fields from all schema versions in the export, as returned by
-        `merge_fields`. `options` are returned by `check_options`. A format with a `document_writer`
+        `fields` are the fields of all schema versions in the export, as `merge_fields` returns
+        them, and `options` are as `check_options` returns them. A format with a `document_writer`
         needs the `source`. Raises ValueError if such a format gets no `source`.
         """
         if self.writer is not None:

@@ -29,7 +29,7 @@ def needs_words(row: Row) -> bool:
 
 
 def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Region]]]:
-    """Locate a row's tags on the pages: yield each page with its regions, in tag order.
+    """Locate a row's tags on the pages: yield each page with its distinct regions, in tag order.
 
     Evidence without a box gets one region per page: the smallest box around the words that overlap
     its offsets.

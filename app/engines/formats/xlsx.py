@@ -45,7 +45,7 @@ _OPTIONS: dict[str, Any] = {
         "description": (
             "Leave cells unchanged, even if they begin like a formula. Such cells are text in "
             "the workbook, but become formulas if the workbook is saved as CSV. By default, "
-            "they are prefixed with an apostrophe."
+            "they are prefixed with an apostrophe, except numbers."
         ),
     },
 }

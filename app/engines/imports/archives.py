@@ -149,11 +149,10 @@ def _find_error(info: ZipInfo, path: PurePosixPath, archive_size: int) -> tuple[
     if not 0 <= info.header_offset < archive_size:
         return "unreadable", "The file is damaged."
     if info.flag_bits & _ENCRYPTED_FLAG:
-        return "password_protected", "The file is encrypted."
-    # zipfile truncates names at NUL.
+        return "password_protected", "The file is encrypted; remove its password."
     has_drive = path.parts[:1] != () and path.parts[0].endswith(":")
     is_unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or has_drive
-    if is_unsafe or "\x00" in info.orig_filename:
+    if is_unsafe or "\x00" in info.orig_filename:  # zipfile truncates `filename` at NUL
         return UNPROCESSABLE, "The path must be relative and must not contain `..`, `\\` or NUL."
     if stat.S_ISLNK(info.external_attr >> 16):
         return UNPROCESSABLE, "The file is a symbolic link."

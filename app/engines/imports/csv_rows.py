@@ -152,7 +152,10 @@ def _read_header(file: BinaryIO) -> _CsvHeader:
         line = next(lines, None)
     delimiters = delimiter_match[1].decode() if delimiter_match else DELIMITERS
     if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
-        raise ImportFileError("The first line must contain the names of the columns.")
+        raise ImportFileError(
+            "The first line must contain the names of the columns, in at most "
+            f"{_MAX_HEADER_BYTES} bytes."
+        )
     try:
         text = line.data.decode("utf-8-sig")
         delimiter = max(

@@ -71,7 +71,8 @@ class MarkConverter:
     def build_tags(self, marks: Iterable[Mark], text: str) -> list[dict[str, Any]]:
         """Convert the marks of a document to tags. `text` is the document's text.
 
-        Raises MarkError if a mark does not match exactly one field, or does not match the text.
+        Raises MarkError if a mark matches no field, if its name matches more than one field, or if
+        the mark does not match the text.
         """
         all_marks = list(marks)
         spans = [mark for mark in all_marks if isinstance(mark, SpanMark)]

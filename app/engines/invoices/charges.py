@@ -115,7 +115,7 @@ def _check_tiers(tiers: Sequence[Tier]) -> None:
     is_ordered = all(before < after for before, after in pairwise(bounds))
     if not ends or None in ends[:-1] or not is_ordered:
         raise InvoiceError(
-            "tiers", "must be in ascending order; only the last tier may have no upper limit"
+            "tiers", "must be one or more in ascending order; only the last may have no upper limit"
         )
     if any(tier.unit_price < 0 for tier in tiers):
         raise InvoiceError("tiers", "must not have a negative price")

@@ -1,4 +1,4 @@
-"""Check that an invoice is complete, consistent, and within the limits for rendering."""
+"""Check that an invoice or credit note is complete, consistent and within the rendering limits."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -46,8 +46,10 @@ def check_document(document: Document) -> None:
     load_translations(document.language)
     if document.number is not None:
         _check_text(document.number, "number", MAX_NUMBER_LENGTH)
-    if document.refers_to is not None:
-        _check_text(document.refers_to, "refers_to", MAX_NUMBER_LENGTH)
+    if document.corrected_invoice_number is not None:
+        _check_text(
+            document.corrected_invoice_number, "corrected_invoice_number", MAX_NUMBER_LENGTH
+        )
     _check_dates(document)
     _check_party(document.seller, "seller")
     _check_party(document.buyer, "buyer")
@@ -129,8 +131,8 @@ def _check_line(line: Line, field: str, document: Document) -> None:
         _check_number(getattr(line, name), f"{field}.{name}")
     if line.unit_price < 0:
         raise InvoiceError(f"{field}.unit_price", "must not be negative")
-    if not 0 <= line.tax < len(document.taxes):
-        raise InvoiceError(f"{field}.tax", "must be the index of a tax in the document's taxes")
+    if not 0 <= line.tax_index < len(document.taxes):
+        raise InvoiceError(f"{field}.tax_index", "must be the index of one of the document's taxes")
     exact_amount = EXACT.multiply(line.quantity, line.unit_price)
     if round_amount(exact_amount, document.currency) != line.amount:
         raise InvoiceError(f"{field}.amount", "must be quantity times unit price, rounded")
@@ -165,7 +167,7 @@ def _check_tax(tax: Tax, position: int, document: Document) -> None:
     if tax.reason is not None:
         _check_text(tax.reason, f"{field}.reason", MAX_NOTE_LENGTH)
     check_rate(tax.category, tax.rate, f"{field}.rate")
-    amounts = [line.amount for line in document.lines if line.tax == position]
+    amounts = [line.amount for line in document.lines if line.tax_index == position]
     if not amounts:
         raise InvoiceError(field, "must apply to at least one line")
     _check_sum(tax.base, f"{field}.base", amounts, document.currency)

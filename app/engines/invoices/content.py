@@ -1,4 +1,4 @@
-"""Build the text of a document's PDF, in the structure that `layout.typ` expects."""
+"""Build the text of an invoice's PDF, in the structure that `layout.typ` expects."""
 
 import re
 from collections.abc import Iterator
@@ -94,8 +94,8 @@ def _list_details(
     labels, zone = translations.labels, document.time_zone
     yield labels["number"], number
     yield labels["issued"], translations.format_day(document.issued_at, zone)
-    if document.refers_to:
-        yield labels["refers_to"], _prepare_text(document.refers_to)
+    if document.corrected_invoice_number:
+        yield labels["refers_to"], _prepare_text(document.corrected_invoice_number)
     yield (
         labels["period"],
         translations.format_period(document.period_from, document.period_to, zone),

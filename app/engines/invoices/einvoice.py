@@ -1,6 +1,7 @@
-"""Write documents as EN 16931 XML (Cross Industry Invoice), for Factur-X and ZUGFeRD.
+"""Write invoices and credit notes as EN 16931 XML (Cross Industry Invoice).
 
-The library factur-x builds the XML elements from a mapping with the terms of EN 16931 as keys.
+Factur-X and ZUGFeRD use this XML. The library factur-x builds it from a mapping with the terms of
+EN 16931 as keys.
 """
 
 from datetime import date, datetime, timedelta
@@ -78,9 +79,9 @@ def _build_due_date_terms(document: Document) -> dict[str, date]:
 
 
 def _build_reference_terms(document: Document) -> dict[str, list[dict[str, str]]]:
-    if document.refers_to is None:
+    if document.corrected_invoice_number is None:
         return {}
-    return {"BG-3": [{"BT-25": clean_text(document.refers_to)}]}
+    return {"BG-3": [{"BT-25": clean_text(document.corrected_invoice_number)}]}
 
 
 def _build_account_terms(document: Document) -> dict[str, str]:
@@ -151,7 +152,7 @@ def _build_rate_terms(tax: Tax, term: str) -> dict[str, str]:
 
 
 def _build_line_terms(line: Line, position: int, document: Document) -> dict[str, Any]:
-    tax = document.taxes[line.tax]
+    tax = document.taxes[line.tax_index]
     return {
         "BT-126": str(position + 1),
         "BT-153": clean_text(line.description),

@@ -1,4 +1,4 @@
-"""Load the fonts for documents, and replace characters that no font contains.
+"""Load the fonts for invoices, and replace characters that no font contains.
 
 FiraGO has Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Georgian and Devanagari; the page images of
 the service use it too. Noto Sans CJK has the Chinese, Japanese and Korean characters in the shapes

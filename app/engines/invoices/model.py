@@ -56,7 +56,7 @@ class Line:
     """A line of a document. `amount` is `quantity` times `unit_price`, rounded to the minor unit.
 
     `unit` is a code from UN/ECE Recommendation 20, such as C62 (one) or MON (month). A discount has
-    a negative quantity. `tax` is the index of the line's tax in the document's `taxes`.
+    a negative quantity. `tax_index` is the index of the line's tax in the document's `taxes`.
     """
 
     description: str
@@ -64,7 +64,7 @@ class Line:
     unit: str
     unit_price: Decimal
     amount: Decimal
-    tax: int = 0
+    tax_index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ class Document:
     """An invoice or a credit note. The amounts of a credit note are positive.
 
     Timestamps are shown as dates in `time_zone`. The period starts at `period_from` and ends before
-    `period_to`. `refers_to` is the number of the invoice that a credit note corrects. A document
-    without a number is a draft: it has a PDF, but no XML.
+    `period_to`. `corrected_invoice_number` is the number of the invoice that a credit note
+    corrects. A document without a number is a draft: it has a PDF, but no XML.
     """
 
     number: str | None
@@ -140,7 +140,7 @@ class Document:
     subtotal: Decimal
     taxes: tuple[Tax, ...]
     total: Decimal
-    refers_to: str | None = None
+    corrected_invoice_number: str | None = None
     language: Language = "en"
     notes: tuple[str, ...] = ()
     payment: Payment | None = None

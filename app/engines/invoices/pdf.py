@@ -1,4 +1,4 @@
-"""Render documents as PDF/A with typst."""
+"""Render invoices and credit notes as PDF/A with typst."""
 
 import functools
 import threading

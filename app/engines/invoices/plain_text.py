@@ -1,4 +1,4 @@
-"""Clean text from users, so that documents can show it literally on one line."""
+"""Clean text from users, so that invoices can show it literally on one line."""
 
 import unicodedata
 

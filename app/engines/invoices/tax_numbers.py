@@ -12,7 +12,7 @@ from app.engines.invoices.model import InvoiceError
 EU_COUNTRIES: Collection[str] = frozenset(
     code.upper() for code in vat.MEMBER_STATES if code != "xi"
 )
-"""The member states of the European Union, as ISO 3166-1 codes."""
+"""The member states of the European Union, as ISO 3166-1 alpha-2 codes."""
 
 _PREFIXES_BY_COUNTRY = {"GR": ("EL", "GR"), "GB": ("GB", "XI")}
 _COUNTRY_BY_PREFIX = {"EL": "GR", "XI": "GB"}

@@ -106,12 +106,12 @@ def compute_tax(base: Decimal, rate: Decimal, currency: str) -> Decimal:
 def compute_totals(lines: Sequence[Line], currency: str, rules: Sequence[TaxRule]) -> Totals:
     """Compute the subtotal, one tax for each rule, and the total.
 
-    The `tax` of a line is the index of its rule in `rules`. Each tax is computed on the sum of its
+    A line's `tax_index` is the index of its rule in `rules`. Each tax is computed on the sum of its
     lines, and then rounded half up once.
     """
     taxes = []
     for position, rule in enumerate(rules):
-        base = sum_amounts((line.amount for line in lines if line.tax == position), currency)
+        base = sum_amounts((line.amount for line in lines if line.tax_index == position), currency)
         amount = compute_tax(base, rule.rate, currency)
         taxes.append(Tax(rule.name, rule.category, rule.rate, base, amount, rule.reason))
     subtotal = sum_amounts((line.amount for line in lines), currency)

@@ -1,4 +1,4 @@
-"""Read the translations for documents, and format numbers and dates in each language.
+"""Read the translations for invoices, and format numbers and dates in each language.
 
 Each language has one TOML file in the folder `languages`. Babel formats numbers and dates.
 """
@@ -35,7 +35,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """The translations into one language. Each mapping is a section in the language's TOML file."""
+    """The translations into one language. Each mapping is a section of the language's TOML file."""
 
     locale: Locale
     labels: Mapping[str, str]

@@ -52,7 +52,7 @@ def _apply_limits(task: dict[str, Any]) -> None:
 
 
 def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
-    """Yield examples until they have 2 * MAX_TRAINING_WORDS words; then close `stdin`."""
+    """Yield examples, at most until they have 2 * MAX_TRAINING_WORDS words; then close `stdin`."""
     remaining_words = 2 * MAX_TRAINING_WORDS
     while remaining_words > 0 and (payload := read_frame(stdin)) is not None:
         example = decode_example(payload)
@@ -71,16 +71,16 @@ def _run_task(
         report = evaluation.evaluate_folds(examples, task["fields"], task["folds"])
         return {"report": report.to_dict()}, b""
     model = training.train_model(examples, task["fields"], task["schema_version"])
-    is_better = True
+    is_no_worse = True
     if previous_model:
         # A previous model that is damaged or has another feature version is replaced.
         with suppress(InvalidModel):
             old_report = loading.read_model(previous_model).report
-            is_better = reports.is_not_worse(model.report, old_report)
+            is_no_worse = reports.is_not_worse(model.report, old_report)
     header = {
         "version": model.version,
         "report": model.report.to_dict(),
-        "is_better": is_better,
+        "is_no_worse": is_no_worse,
     }
     return header, model.to_bytes()
 

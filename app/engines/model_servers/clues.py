@@ -48,7 +48,7 @@ def _find_amount_in_text(text: str) -> list[str]:
 
 
 def _find_years(value: str) -> set[str]:
-    """Find the years of a date, or the years that a UTC datetime may have in any time zone."""
+    """Find the year of a date, or the years that a UTC datetime may have in any time zone."""
     day = date.fromisoformat(value[:10])
     offsets = (
         (timedelta(days=-1), timedelta(), timedelta(days=1)) if "T" in value else (timedelta(),)

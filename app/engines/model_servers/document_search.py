@@ -60,8 +60,8 @@ class DocumentSearch:
     def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, TextRange]:
         """Find values in the document; return the text ranges of those found, by the same keys.
 
-        The range is the first of the shortest word runs that denote the value. The search ends when
-        the time budget is spent.
+        The range of a value is the first word run that denotes it; runs of fewer words are searched
+        first. The search ends when the time budget is spent.
         """
         normalizers: dict[tuple[str, str], list[Normalizer]] = defaultdict(list)
         pending_numbers: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
@@ -100,9 +100,9 @@ class DocumentSearch:
                 continue
 
     def _list_candidate_ranges(self, field_types: list[str]) -> Iterator[tuple[str, TextRange]]:
-        """Yield (field type, range) pairs for ranges of words that may contain a value of the type.
+        """Yield (field type, text range) pairs for word runs that may denote a value of the type.
 
-        The shortest ranges come first.
+        Runs of fewer words come first.
         """
         has_digit = [any(map(str.isdigit, word.text)) for word in self._words]
         for length in range(1, _MAX_WORDS + 1):
@@ -120,7 +120,7 @@ class DocumentSearch:
                     continue
                 contains_digit = any(has_digit[first : first + length])
                 for field_type in candidate_types:
-                    if contains_digit or field_type in _TYPES_WITHOUT_DIGITS:
+                    if contains_digit or field_type in _DIGIT_OPTIONAL_TYPES:
                         yield field_type, text_range
 
     def build_evidence(self, text_range: TextRange) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class DocumentSearch:
         return self._words[first:end]
 
 
-_TYPES_WITHOUT_DIGITS = frozenset({"email", "url"})
+_DIGIT_OPTIONAL_TYPES = frozenset({"email", "url"})
 
 
 def _encode(value: object) -> bytes:

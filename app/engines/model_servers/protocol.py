@@ -11,7 +11,7 @@ MAX_TEXT_CHARS = 60_000
 """The maximum number of characters sent to the model, from the start of the document."""
 
 MAX_ANSWER_TOKENS = 4_096
-_MAX_TOKENS = 10**9
+_MAX_COUNT = 10**9
 _MAX_VERSION_CHARS = 200
 _INSTRUCTIONS = (
     "Extract the values of the fields from the document that the user sends. Copy each value"
@@ -141,5 +141,5 @@ def _read_version(value: object) -> str | None:
 
 
 def _read_count(value: object) -> int:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT
     return int(value) if is_count else 0  # type: ignore[call-overload]

@@ -137,19 +137,19 @@ class ForkServer:
     ) -> Channel | None:
         """Request a process; return the channel to it, or None if the process does not start."""
         with ExitStack() as caller_ends, ExitStack() as server_ends:
-            results, server_results = os.pipe()
-            caller_ends.callback(os.close, results)
-            server_ends.callback(os.close, server_results)
+            results_fd, server_results_fd = os.pipe()
+            caller_ends.callback(os.close, results_fd)
+            server_ends.callback(os.close, server_results_fd)
             reports, server_reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             caller_ends.callback(reports.close)
             server_ends.callback(server_reports.close)
-            descriptors = [server_results, server_reports.fileno(), document.fileno()]
+            descriptors = [server_results_fd, server_reports.fileno(), document.fileno()]
             self._send_request(request, descriptors)
             # While the caller has these ends open, it does not notice when the process closes them.
             server_ends.close()
             if _wait_for_start(reports, deadline):
                 caller_ends.pop_all()
-                return Channel(results, reports)
+                return Channel(results_fd, reports)
         return None
 
     def _send_request(self, request: bytes, descriptors: list[int]) -> None:
@@ -164,7 +164,7 @@ class ForkServer:
                 raise
 
     def _disconnect(self) -> None:
-        """Close the socket to the server. The server exits when no other process has it open."""
+        """Close the socket to the server, and wait for the launcher if this process started it."""
         if self._control is not None:
             self._control.close()
             self._control = None

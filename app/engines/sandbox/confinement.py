@@ -23,10 +23,8 @@ from app.engines.sandbox.model import ProcessLimits
 MAX_OPEN_FILES = 64
 MAX_SERVER_OPEN_FILES = 256
 MAX_THREADS = 4096
-"""The limit on threads and processes per user, for a process that may start threads.
-
-The limit only prevents a hostile document from using up the threads of the machine.
-"""
+"""The limit on threads and processes per user, for a process that may start threads. It only
+prevents a hostile document from using up the threads of the machine."""
 UNPRIVILEGED_ID = 65_533
 """The user id and group id of sandboxed processes if the fork server runs as root.
 

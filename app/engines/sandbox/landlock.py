@@ -56,33 +56,33 @@ def create_rules(readable_folders: Iterable[str]) -> int | None:
         *(_select_by_version(table, version) for table in (_FILE_RIGHTS, _TCP_RIGHTS, _SCOPES))
     )
     size = _select_by_version(_SIZES, version)
-    rules: int = _LIBC.syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
-    if rules < 0:
+    ruleset_fd: int = _LIBC.syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    if ruleset_fd < 0:
         raise OSError(ctypes.get_errno(), "landlock_create_ruleset failed")
     for folder in readable_folders:
         if Path(folder).is_dir():
-            _permit_reading(rules, folder)
-    return rules
+            _permit_reading(ruleset_fd, folder)
+    return ruleset_fd
 
 
 def _select_by_version(table: tuple[tuple[int, int], ...], version: int) -> int:
     return next(value for min_version, value in table if version >= min_version)
 
 
-def _permit_reading(rules: int, folder: str) -> None:
-    descriptor = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+def _permit_reading(ruleset_fd: int, folder: str) -> None:
+    folder_fd = os.open(folder, os.O_PATH | os.O_CLOEXEC)
     try:
-        rule = _PathBeneath(_READ_FILE | _READ_DIR, descriptor)
-        if _LIBC.syscall(_ADD_RULE, rules, _RULE_PATH_BENEATH, ctypes.byref(rule), 0) != 0:
+        rule = _PathBeneath(_READ_FILE | _READ_DIR, folder_fd)
+        if _LIBC.syscall(_ADD_RULE, ruleset_fd, _RULE_PATH_BENEATH, ctypes.byref(rule), 0) != 0:
             raise OSError(ctypes.get_errno(), "landlock_add_rule failed")
     finally:
-        os.close(descriptor)
+        os.close(folder_fd)
 
 
-def restrict_self(rules: int) -> None:
-    """Apply the rules to this process. Requires `PR_SET_NO_NEW_PRIVS`.
+def restrict_self(ruleset_fd: int) -> None:
+    """Apply rules from `create_rules` to this process. Requires `PR_SET_NO_NEW_PRIVS`.
 
     Raises OSError if the kernel refuses the rules.
     """
-    if _LIBC.syscall(_RESTRICT_SELF, rules, 0) != 0:
+    if _LIBC.syscall(_RESTRICT_SELF, ruleset_fd, 0) != 0:
         raise OSError(ctypes.get_errno(), "landlock_restrict_self failed")

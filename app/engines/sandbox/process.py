@@ -36,12 +36,12 @@ _MAX_ATTEMPTS = 3
 class Channel:
     """The connection to a process: a pipe for results, and a socket for reports about it."""
 
-    results: int
+    results_fd: int
     reports: socket.socket
 
     def close(self) -> None:
         """Close both descriptors. The server then kills the process if it is still running."""
-        os.close(self.results)
+        os.close(self.results_fd)
         self.reports.close()
 
 
@@ -63,7 +63,7 @@ class SandboxedProcess:
         self._remaining_seconds = self._limits.wall_seconds
         self._channel = self._open_channel()
         self._poll = select.poll()
-        self._poll.register(self._channel.results, select.POLLIN)
+        self._poll.register(self._channel.results_fd, select.POLLIN)
         self._poll.register(self._channel.reports, select.POLLIN)
 
     def __enter__(self) -> Self:
@@ -129,8 +129,9 @@ class SandboxedProcess:
             raise ProcessFailed("wall_time")
         self._remaining_seconds -= time.monotonic() - started_at
         # The exit report may arrive while data that was sent earlier is still in the pipe.
-        if channel.results in readable or channel.results in [d for d, _ in self._poll.poll(0)]:
-            data = os.read(channel.results, _CHUNK_BYTES)
+        results_fd = channel.results_fd
+        if results_fd in readable or results_fd in [d for d, _ in self._poll.poll(0)]:
+            data = os.read(results_fd, _CHUNK_BYTES)
             if data:
                 self._buffer += data
                 return

@@ -121,7 +121,7 @@ class _Server:
         self._is_draining = True
 
     def _update_control_polling(self) -> None:
-        """Poll the control socket only while a slot is free; otherwise, requests wait there."""
+        """Poll the control socket only while a slot is free and this server is not draining."""
         is_accepting = not self._is_draining and len(self._children) < self._options.max_processes
         self._poll.register(self._control, select.POLLIN if is_accepting else 0)
 
@@ -266,12 +266,12 @@ def main() -> None:
     confinement.confine_server()
     confinement.exit_with_parent(launcher_pid)
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
-    requests = socket.socket(fileno=os.dup(control_fd))
+    control = socket.socket(fileno=os.dup(control_fd))
     # A caller with many open files passes a high descriptor. The processes close only descriptors
     # up to the server's limit.
     os.close(control_fd)
-    requests.settimeout(0)  # non-blocking, because a second server may also read from it
-    server = _Server(requests, launcher_reports_fd, options)
+    control.settimeout(0)  # non-blocking, because a second server may also read from it
+    server = _Server(control, launcher_reports_fd, options)
     gc.collect()
     gc.freeze()  # garbage collection in a child would copy the memory pages of these objects
     server.serve()

@@ -74,6 +74,6 @@ class WarningCollector:
             self._omitted_count += 1
 
     def list_warnings(self) -> list[SourceWarning]:
-        """Return the warnings in the order added, then one with the number of omitted warnings."""
+        """Return the warnings; if any were omitted, the last warning states their number."""
         last_warning = SourceWarning("", f"There are {self._omitted_count:,} more warnings.")
         return [*self._warnings, *([last_warning] if self._omitted_count else [])]

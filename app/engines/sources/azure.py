@@ -33,10 +33,8 @@ from app.engines.sources.object_store import (
 
 _API_VERSION = "2021-12-02"
 _PAGE_ITEMS = 1000
-"""The maximum number of blobs per page of a listing.
-
-Azure allows 5,000, but 5,000 long names would exceed `MAX_LISTING_BYTES`.
-"""
+"""The maximum number of blobs per page of a listing. Azure allows 5,000, but 5,000 long names would
+exceed `MAX_LISTING_BYTES`."""
 _SIGNATURE_LIFETIME = timedelta(days=1)
 _MIN_VALIDITY = timedelta(hours=12)
 """A signature is replaced when its remaining validity is shorter than this time."""

@@ -186,7 +186,7 @@ def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
     while run:
         files.append(_store_run(run))
         size = sum(file.tell() for file in files)
-        if len(files) > limits.MAX_SORTED_FILES or size > limits.MAX_SORTED_BYTES:
+        if len(files) > limits.MAX_SORT_FILES or size > limits.MAX_SORT_BYTES:
             for file in files:
                 file.close()
             raise HostError(HostErrorKind.PROTOCOL, "A folder has too many entries.")

@@ -24,10 +24,8 @@ from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
 
 _MAX_LINE_BYTES = limits.MAX_NAME_BYTES + 1024
-"""The maximum length in bytes of a line in a folder listing; longer lines are skipped.
-
-The limit leaves room for the longest name, and for the other properties of an entry.
-"""
+"""The maximum length in bytes of a line in a folder listing; longer lines are skipped. The limit
+leaves room for the longest name, and for the other properties of an entry."""
 _PROBE_SECONDS = 20.0
 """The idle time after which a connection is tested before use; the server may have closed it."""
 _COMPLETE_CODES = ("226", "250")
@@ -164,9 +162,10 @@ class FtpSource(FolderSource):
     def _run_commands(
         self, budget: TimeBudget, *, refusal_means_missing: bool = False
     ) -> Iterator[None]:
-        """Run commands in the context; after an error, close the connection.
+        """Limit the time of the commands in the context, and translate their errors.
 
-        FTP responses have no IDs, so later responses could belong to the failed command.
+        A HostError closes the connection: FTP responses have no IDs, so later responses could
+        belong to the failed command.
         """
         try:
             with _translate_ftp_errors(refusal_means_missing=refusal_means_missing), budget.spend():

@@ -79,7 +79,7 @@ class FtpClient(ftplib.FTP):
         return connection
 
     def putcmd(self, line: str) -> None:
-        """Send a command."""
+        """Send a command, and count the lines of its response from zero."""
         self._line_count = 0
         super().putcmd(line)
 

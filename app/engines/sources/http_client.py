@@ -21,10 +21,10 @@ class HttpClient:
 
     def __init__(self, network: Network) -> None:
         self._listing_session = network.session(
-            deadline=limits.OPERATION_SECONDS, max_response_bytes=limits.MAX_LISTING_BYTES
+            total_timeout=limits.OPERATION_SECONDS, max_response_bytes=limits.MAX_LISTING_BYTES
         )
         self._document_session = network.session(
-            deadline=limits.READ_SECONDS, max_response_bytes=limits.MAX_DOCUMENT_BYTES
+            total_timeout=limits.READ_SECONDS, max_response_bytes=limits.MAX_DOCUMENT_BYTES
         )
 
     def request(

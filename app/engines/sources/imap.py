@@ -201,9 +201,9 @@ class ImapSource:
 
     @contextmanager
     def _run_commands(self, budget: TimeBudget) -> Iterator[None]:
-        """Run commands in the context; after an error, close the connection.
+        """Limit the time of the commands in the context, and translate their errors.
 
-        The state of the connection is unknown after an error.
+        A HostError closes the connection, because its state is then unknown.
         """
         try:
             with _translate_imap_errors(), budget.spend():

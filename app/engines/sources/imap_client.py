@@ -63,18 +63,18 @@ class ImapClient(imaplib.IMAP4):
         shut_down(self.connection)
 
     def read(self, size: int) -> bytes:
-        """Read a literal of `size` bytes. The server determines the size."""
+        """Read a literal of `size` bytes. Raises `abort` if the responses are too large."""
         self._count_received(size)
         return bytes(super().read(size))
 
     def readline(self) -> bytes:
-        """Read a line."""
+        """Read a line. Raises `abort` if the responses are too large."""
         line = super().readline()
         self._count_received(len(line))
         return line
 
     def send(self, data: "ReadableBuffer") -> None:
-        """Send a command."""
+        """Send a command, and count the bytes of its responses from zero."""
         self._received_bytes = 0
         super().send(data)
 

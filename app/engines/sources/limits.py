@@ -6,8 +6,8 @@ IDLE_SECONDS = 30.0
 OPERATION_SECONDS = 120.0
 """The maximum time to sign in, to list one folder, or to request one page of a listing."""
 READ_SECONDS = 900.0
-"""The maximum time to receive one document. For HTTP only, the time in which the caller processes
-the chunks counts, too."""
+"""The maximum time to receive one document. For HTTP only, this includes the time in which the
+caller processes the chunks."""
 SKIP_SECONDS = 3600.0
 """The maximum time to read empty pages of a listing, or to look for the position at which an
 earlier listing stopped, in a store whose listings cannot start after a name."""
@@ -30,7 +30,7 @@ MAX_URL_CHARS = 2048
 MAX_REDIRECTS = 5
 MAX_SORTED_ITEMS = 10_000
 """The maximum number of folder items that are sorted in memory at a time."""
-MAX_SORTED_FILES = 500
-"""The maximum number of temporary files, each with MAX_SORTED_ITEMS items, to sort a folder."""
-MAX_SORTED_BYTES = 1024 * 1024 * 1024
-"""The maximum total size of the temporary files to sort a folder on disk."""
+MAX_SORT_FILES = 500
+"""The maximum number of temporary files, of up to MAX_SORTED_ITEMS items each, to sort a folder."""
+MAX_SORT_BYTES = 1024 * 1024 * 1024
+"""The maximum total size of the temporary files with which a folder is sorted on disk."""

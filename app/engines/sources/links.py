@@ -36,7 +36,7 @@ class _LinkCollector:
             self._char_count += len(url)
 
     def close(self) -> list[str] | None:
-        """Return all links as absolute URLs, or None if there are too many links."""
+        """Return all links as absolute URLs, or None if they exceed a limit."""
         return None if self._is_full else list(self._urls)
 
     @property

@@ -45,7 +45,7 @@ class SourceObject:
 
     Attributes:
         path: the unique path below the root of the source, with `/` between folders.
-        version: a string that changes with the content: an ETag, a UID, or the size and the
+        version: a string that changes with the content, such as an ETag, a UID, or the size and the
             modification time.
         size: size in bytes, if the source lists it.
         modified_at: modification time in UTC, if the source lists it.
@@ -89,17 +89,16 @@ class Network(Protocol):
         not allowed.
         """
 
-    def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
+    def session(self, *, total_timeout: float, max_response_bytes: int) -> requests.Session:
         """Return an HTTP session that does not follow redirects.
 
-        `deadline` is the maximum time in seconds for a request and its response together. Requests
-        raise the exceptions of `requests`; any other exception means that the address is not
-        allowed.
+        `total_timeout` is in seconds, for a request and its response together. Requests raise the
+        exceptions of `requests`; any other exception means that the address is not allowed.
         """
 
 
 class PathFilter(Protocol):
-    """Selects the documents to list by their paths."""
+    """Decides which documents are listed, depending on their paths."""
 
     def is_included(self, path: str) -> bool:
         """Return whether the document at this path is selected."""
@@ -127,8 +126,8 @@ class Source(Protocol):
         stop there.
 
         Args:
-            after: the path or position at which an earlier listing stopped. A source may continue
-                after this path, or list everything.
+            after: the path of the document or position at which an earlier listing stopped. A
+                source may continue after this path, or list everything.
             path_filter: selects documents. A source may leave out documents that are not selected,
                 to save requests, or list them.
         """

@@ -37,10 +37,8 @@ Parameters: TypeAlias = Mapping[str, str | bytes | None]
 _UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~")
 """The bytes that are not percent-encoded in URLs."""
 _MAX_PARTS = 500_000
-"""The maximum number of XML tags, attributes or values on a page.
-
-1,000 objects have 20,000 tags.
-"""
+"""The maximum number of XML tags, attributes or values on a page; 1,000 objects have 20,000 tags
+in total."""
 # Some stores, and proxies in front of them, resolve these segments, even between backslashes.
 _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
@@ -139,7 +137,7 @@ class ObjectStore(ABC):
 
 
 class ObjectStoreSource:
-    """A container of an object store, or a folder in it. `folder` is empty for the container."""
+    """A container of an object store, or the `folder` in it unless `folder` is empty."""
 
     def __init__(self, store: ObjectStore, folder: str) -> None:
         self._store = store
@@ -161,7 +159,7 @@ class ObjectStoreSource:
                 yield ListingPosition(None if last_key is None else self._find_path(last_key))
 
     def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
-        """Yield for each page a list of the objects after the name `start`, which may be empty."""
+        """Yield for each page the list of its objects after the name `start`; it may be empty."""
         query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False

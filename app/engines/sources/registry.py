@@ -19,7 +19,7 @@ def build_type(
 
 
 def build_opener(module: str, function: str) -> Callable[..., Any]:
-    """Build the opener of a type from a function that takes the settings and a network.
+    """Build the opener of a type: it calls `function` of `module` with settings and a network.
 
     The opener ignores all further arguments.
     """

@@ -195,7 +195,7 @@ def _resolve_location(url: str, location: str) -> str:
 
 
 def _check_status(response: Response) -> None:
-    """Raise ObjectMissing or HostError if the response is not a readable document."""
+    """Raise ObjectMissing or HostError if the response has no readable page or document."""
     status = response.status_code
     if status in _MISSING_STATUSES:
         raise ObjectMissing

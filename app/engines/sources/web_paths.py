@@ -27,7 +27,7 @@ class Site(NamedTuple):
 
     Attributes:
         index_url: URL of the index page, or an empty string.
-        base_url: URL of the folder of the index page, with a trailing slash.
+        base_url: URL of the folder of the index page, with a trailing slash, or an empty string.
         urls_by_path: the listed URLs, if there is no index page.
         origin: scheme, host and port of all URLs, or None if they differ.
     """
@@ -73,7 +73,8 @@ class Site(NamedTuple):
     def build_item(self, link: str, path: str) -> FolderItem | None:
         """Build the item for a link in the page of the folder at `path`.
 
-        Returns None if the link leads to neither a document nor a subfolder directly in the folder.
+        Returns None if the link is too long, or if it leads to the index page or to anything but a
+        document or subfolder directly in the folder.
         """
         folder = f"{self._build_url(path)}/" if path else self.base_url
         try:
@@ -111,9 +112,9 @@ def build_site(url: str | None, urls: Iterable[str]) -> Site:
     try:
         if url:
             # The path is normalized, so that links can be compared with it.
-            index = normalize_url(url)
-            base = urljoin(index, ".").partition("?")[0]
-            return Site(index, base, {}, _parse_origin(index))
+            index_url = normalize_url(url)
+            base_url = urljoin(index_url, ".").partition("?")[0]
+            return Site(index_url, base_url, {}, _parse_origin(index_url))
         urls_by_path = _index_by_path(sorted(map(normalize_url, urls)))
         origins = {_parse_origin(document_url) for document_url in urls_by_path.values()}
     except ValueError:

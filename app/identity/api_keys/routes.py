@@ -10,12 +10,12 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("api_keys", tag="organizations")
-_MANAGE = "api_keys:manage"
+_PERMISSION = "api_keys:manage"
 
 
 @blueprint.get(
     "/organizations/{org_slug}/api-keys",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     query=Listing(sort_keys=("-created_at", "name"), has_period=True),
     returns=ApiKey,
 )
@@ -30,7 +30,7 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
 
 @blueprint.post(
     "/organizations/{org_slug}/api-keys",
-    permission=_MANAGE,
+    permission=_PERMISSION,
     body=CreateApiKey,
     returns=ApiKeyWithSecret,
     status=201,
@@ -47,7 +47,7 @@ def create_api_key(caller: Caller, body: dict[str, Any]) -> object:
 
 
 @blueprint.delete(
-    "/organizations/{org_slug}/api-keys/{key_id}", permission=_MANAGE, allows_api_keys=False
+    "/organizations/{org_slug}/api-keys/{key_id}", permission=_PERMISSION, allows_api_keys=False
 )
 def revoke_api_key(caller: Caller, key_id: UUID) -> None:
     """Revoke an API key.

@@ -149,7 +149,7 @@ def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
 
 
 def list_pending_organization_ids() -> list[UUID]:
-    """Return the ids of the organizations with pending entries, oldest pending entry first."""
+    """Return the ids of organizations with pending entries, in order of their oldest such entry."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 

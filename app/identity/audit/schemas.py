@@ -19,7 +19,7 @@ class Actor(Response):
 
     kind = Str(validate=OneOf(audit.ACTOR_KINDS))
     id = Uuid(allow_none=True)
-    label = Str()
+    label = Str(description="A display name of the actor, such as an email address.")
 
 
 class Target(Response):
@@ -27,7 +27,7 @@ class Target(Response):
 
     type = Str()
     id = Uuid(allow_none=True)
-    label = Str(allow_none=True)
+    label = Str(allow_none=True, description="A display name of the record, or null.")
 
 
 class AuditEntry(Response):

@@ -230,9 +230,10 @@ def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> No
 def confirm_email_change(token: str) -> ConfirmedEmail:
     """Set the account's verified address to the address that the token was sent to.
 
-    Returns the address. If it differs from the old address, all sessions end, and a notice is sent
-    to the old address. Raises 400 `validation_error` on `token` if it is not valid, 409 `conflict`
-    if another account now has the address, and 403 if the account may no longer use a password.
+    Returns the address. If it differs from the old address, all sessions end, all emailed links
+    become invalid, and a notice is sent to the old address. See also `mark_verified`. Raises 400
+    `validation_error` on `token` if it is not valid, 409 `conflict` if another account now has the
+    address, and 403 if the address changes but the account may no longer use a password.
     """
     user, email = links.consume(token, links.EMAIL_CONFIRMATION)
     audit.set_actor("user", user.id, user.email)

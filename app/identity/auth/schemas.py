@@ -83,7 +83,7 @@ class ActiveSession(Response):
     last_seen_at = UtcDateTime()
     ip_address = Str(allow_none=True)
     user_agent = Str(allow_none=True)
-    current = Bool()
+    current = Bool(description="Whether the request itself uses this session.")
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
 

@@ -40,8 +40,9 @@ def register(
     """Create an account and optionally its first organization, and return the login response.
 
     Emails a link that confirms the address. Raises 403 `permission_denied` if registration requires
-    an invitation or single sign-on is enforced for the address, 400 `validation_error` if a field
-    is invalid, 409 `conflict` if the mailbox already has an account, and 503 under overload.
+    an invitation and this is not the first account, or if single sign-on is enforced for the
+    address; 400 `validation_error` if a field is invalid, 409 `conflict` if the mailbox already has
+    an account, and 503 under overload.
     """
     # The first account of an installation needs no invitation, because nobody could have sent it.
     if container.settings().registration != "open" and not user_queries.lock_first_registration():

@@ -86,7 +86,7 @@ def list_users(*, slug: str | None = None, disabled: bool | None = None) -> Iter
 
 
 def disable_user(email: str, *, revoke_keys: bool = False) -> DisabledAccount:
-    """Disable an account, revoke its sessions and return the account with a summary.
+    """Disable an account, revoke its sessions and emailed links, and return it with a summary.
 
     API keys that the user created belong to their organizations and keep working, unless
     `revoke_keys` is true. The organizations' owners are notified about keys that still work. Emits
@@ -134,7 +134,7 @@ def enable_user(email: str) -> Account:
 
 
 def set_password(email: str, password: str) -> Account:
-    """Set the password of an account, revoke its sessions and invalidate its links.
+    """Set the password of an account, revoke its sessions and emailed links, and email a notice.
 
     Raises 404 for an unknown address, 400 `validation_error` if the password is rejected, and 403
     `permission_denied` if the account may not use a password.

@@ -9,7 +9,7 @@ _MAX_LISTED_FUNCTIONS = 20
 
 
 def report_failures() -> int:
-    """Report newly failed jobs to the operators by email, and return how many jobs failed.
+    """Mark newly failed jobs as reported, email the operators, and return the number of these jobs.
 
     The email lists how many jobs of each function failed permanently, for the functions with the
     most failures. It is sent to each address in OPERATOR_EMAIL. If there is no address, failures
@@ -36,7 +36,7 @@ def report_failures() -> int:
 
 
 @jobs.handler("control_plane.report_failures", every=300)
-def run_report(_job: Job) -> None:
+def report_failed_jobs(_job: Job) -> None:
     """Report the jobs that failed permanently since the last report."""
     with tenancy.across_organizations(reason="the report covers the jobs of every organization"):
         report_failures()

@@ -22,7 +22,7 @@ _ORGANIZATIONS_OF_USER = (
 )
 
 
-T = TypeVar("T")
+RowT = TypeVar("RowT")
 
 
 class OrganizationSummary(NamedTuple):
@@ -121,8 +121,8 @@ def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterat
 def _read_in_batches(
     statement: Select[*tuple[Any, ...]],
     key: InstrumentedAttribute[str],
-    build_row: Callable[[Iterable[Any]], T],
-) -> Iterator[T]:
+    build_row: Callable[[Iterable[Any]], RowT],
+) -> Iterator[RowT]:
     """Yield a statement's rows, sorted by a unique column.
 
     The rows are read in batches, so that no single query takes long. Each batch has a separate
@@ -177,7 +177,7 @@ def list_solely_owned_slugs(user_id: UUID) -> list[str]:
 def emit_member_disabled(user_id: UUID) -> None:
     """Emit `member.disabled` in each organization of a user.
 
-    Call this function within `tenancy.across_organizations`.
+    Locks the user's memberships. Call this function within `tenancy.across_organizations`.
     """
     events.emit_for_organizations(
         emitted_events.MEMBER_DISABLED,

@@ -55,7 +55,7 @@ def set_plan(
 
     A limit of None means no limit. If anything changes, cancels the scheduled plan change and emits
     `organization.plan_changed`. Raises 404, 409 `conflict` if the organization was closed, and 409
-    `stale_precondition` if `revision` is not the current revision.
+    `stale_precondition` if `revision` is outdated.
     """
     organization = _lock_open_organization(slug, revision)
     with tenancy.organization(organization.id):
@@ -85,7 +85,7 @@ def suspend(slug: str, *, reason: str, revision: int | None = None) -> ManagedOr
 def close(slug: str) -> OrganizationDetails:
     """Close an organization, and return it; its data is erased after the grace period.
 
-    Raises 404, and 409 if the organization is already closed.
+    Emits `organization.closed`. Raises 404, and 409 if the organization is already closed.
     """
     organization = _lock_open_organization(slug)
     with tenancy.organization(organization.id):
@@ -96,8 +96,8 @@ def close(slug: str) -> OrganizationDetails:
 def reopen(slug: str) -> OrganizationDetails:
     """Reopen an organization within its grace period, and return it.
 
-    Its members, API keys and records are unchanged. Raises 404, and 409 if the organization is not
-    closed or if its erasure has begun.
+    Its members, API keys and records are unchanged. Emits `organization.reopened`. Raises 404, and
+    409 if the organization is not closed or if its erasure has begun.
     """
     organization = errors.require_found(queries.find_by_slug(slug, lock=True))
     with tenancy.organization(organization.id):
@@ -121,7 +121,7 @@ def reinstate(slug: str, *, revision: int | None = None) -> ManagedOrganization:
 
 
 def render(organization: Organization) -> ManagedOrganization:
-    """Render an organization in the format of the operator's API."""
+    """Flush changes, and render an organization in the format of the operator's API."""
     db.session().flush()
     return {
         "id": organization.id,

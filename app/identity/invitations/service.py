@@ -36,7 +36,7 @@ If all organizations shared a limit, it would reveal whom other organizations in
 
 
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
-    """Return the address of the invitation that an email is for, or None if its token is invalid.
+    """Return the address of the invitation that an email is for, or None if it is no longer open.
 
     Also counts the email toward the limits that delayed it, because they have not counted it yet.
     """
@@ -55,8 +55,8 @@ def invite(
 ) -> InvitationDetails:
     """Invite a person by email, or resend a pending invitation with a new token and expiry.
 
-    Raises 400 if `email` or `team_ids` is invalid, 403 `insufficient_role` if the role is above
-    the caller's role, and 409 `conflict` if the address belongs to a member.
+    Raises 400 if `email` or `team_ids` is invalid, 403 if the role is above the caller's role or
+    the caller may no longer invite, and 409 `conflict` if the address belongs to a member.
 
     If a limit on emails is reached, the email is delayed. A delayed email is not sent if, in the
     meantime, the invitation is sent again, accepted or revoked, or expires.

@@ -15,8 +15,8 @@ class Billing:
 
     `cancel_scheduled_change` and `record_closed_time` apply to the current organization.
     `record_closed_time(plan, closed_at)` records that the time from `closed_at` until now is not
-    billed. `plan` is the organization's plan. `list_unbilled(organization_ids)` returns those of
-    the closed organizations whose last invoices are not complete.
+    billed. `plan` is the organization's plan. `list_unbilled(organization_ids)` returns the
+    ids of those closed organizations whose last invoices are not complete.
     """
 
     cancel_scheduled_change: Callable[[], None]

@@ -123,8 +123,8 @@ def _paginate(
     statement = statement.where(
         *build_period_conditions(Organization.created_at, *get_created_bounds(period))
     )
-    result = paginate(statement, page, sort_columns=_SORTS, unique=Organization.id)
-    return replace(result, items=list(map(OrganizationDetails._make, result.items)))
+    row_page = paginate(statement, page, sort_columns=_SORTS, unique=Organization.id)
+    return replace(row_page, items=list(map(OrganizationDetails._make, row_page.items)))
 
 
 def get_name(organization_id: UUID) -> str:

@@ -18,7 +18,7 @@ from app.kit.api.read_only import ReadOnly
 from app.kit.permissions import Role
 from app.kit.settings import PLANS
 
-PROVIDERS = ("builtin", "openai_compatible")
+PROVIDER_KINDS = ("builtin", "openai_compatible")
 
 
 class OrganizationSummary(Response):
@@ -32,7 +32,7 @@ class OrganizationSummary(Response):
 class AiProvider(Response):
     """The AI provider that creates the predictions for documents."""
 
-    kind = Str(validate=OneOf(PROVIDERS))
+    kind = Str(validate=OneOf(PROVIDER_KINDS))
     base_url = Str(allow_none=True)
     model = Str(allow_none=True)
     api_key_set = Bool(
@@ -92,7 +92,7 @@ class AiProviderInput(Schema):
     If `base_url` changes to another scheme, host or port, the stored key is deleted.
     """
 
-    kind = Str(validate=OneOf(PROVIDERS))
+    kind = Str(validate=OneOf(PROVIDER_KINDS))
     base_url = Str(allow_none=True, max_length=2000)
     model = Str(allow_none=True, max_length=200)
     api_key = Str(allow_none=True, max_length=1000, metadata={"writeOnly": True})

@@ -44,13 +44,13 @@ def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None
     """
     if caller.api_key_id is not None:
         assert caller.role is not None
-        result = queries.get_page_for_api_key(caller.org.id, caller.role.name, page, **period)
+        details_page = queries.get_page_for_api_key(caller.org.id, caller.role.name, page, **period)
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
-            result = queries.get_page_for_user(
+            details_page = queries.get_page_for_user(
                 caller.user_id, page, only_organization_id=caller.only_organization_id, **period
             )
-    return replace(result, items=list(map(_render_settings, result.items)))
+    return replace(details_page, items=list(map(_render_settings, details_page.items)))
 
 
 def list_for_key(caller: Caller) -> list[OrganizationRole]:

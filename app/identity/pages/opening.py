@@ -72,7 +72,7 @@ def _build_view(slug: str, resource: str, phrase_key: str, language: str) -> Vie
         title=f"open.{phrase_key}",
         paragraphs=["open.intro", "open.front_end" if front_end_url else "open.api"],
         values={"organization": slug},
-        operation=[
+        request_lines=[
             f"GET {settings.public_url}{path}",
             "Authorization: Bearer …",
             f"X-Org-Slug: {slug}",

@@ -49,9 +49,9 @@ class View:
     """The content of a page; its texts are keys of phrases in the language files.
 
     `action` is the path to which the form is sent, and `token` is the secret in a hidden field. If
-    `action` is None, the page has no form. `operation` contains the lines of an API request that
-    the page shows. `link` is the URL of a record in the application. `next_page` is the path of
-    another page to link to; the phrase for that link is in the table `pages`.
+    `action` is None, the page has no form. `request_lines` are the lines of an API request that the
+    page shows. `link` is the URL of a record or list in the web application. `next_page` is the
+    path of another page to link to; the phrase for that link is in the table `pages`.
     """
 
     title: str
@@ -62,7 +62,7 @@ class View:
     token: str = ""
     inputs: Sequence[Input] = ()
     button: str = ""
-    operation: Sequence[str] = ()
+    request_lines: Sequence[str] = ()
     link: str | None = None
     next_page: str | None = None
 

@@ -18,7 +18,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 IdentityReader = Callable[[Configuration, Flow, str], ExternalIdentity]
-"""A function that reads the identity from a response: (configuration, flow, slug) -> identity.
+"""A function that reads the identity from a response: (configuration, flow, org_slug) -> identity.
 
 It raises `ApiError` to refuse the response.
 """

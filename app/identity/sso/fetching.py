@@ -34,7 +34,7 @@ def fetch(
             url,
             headers={"Accept": "application/json", **(headers or {})},
             body=body,
-            deadline=TIMEOUT_SECONDS,
+            total_timeout=TIMEOUT_SECONDS,
             max_response_bytes=MAX_RESPONSE_BYTES,
         )
     if outcome.error is not None:

@@ -23,7 +23,7 @@ _MAX_TEXT_LENGTH = 300
 
 
 class InvalidToken(Exception):  # noqa: N818 - names what happened
-    """Raised if the provider's tokens are not valid, or if the provider rejected the code.
+    """Raised if the provider's tokens are invalid, or if it rejected the authorization code.
 
     The message gives the reason. It is logged and shown to the person who signs in.
     """

@@ -13,7 +13,7 @@ log = get_logger(__name__)
 
 
 @handler("sso.upkeep", queue="maintenance", every=3600)
-def run_upkeep(job: Job) -> None:
+def delete_expired_and_enqueue_checks(job: Job) -> None:
     """Delete expired flows, codes and assertions, and enqueue checks of organizations.
 
     A check is enqueued for each open organization with a single sign-on configuration.
@@ -27,7 +27,10 @@ def run_upkeep(job: Job) -> None:
 
 @handler("sso.look", queue="third_party", max_attempts=1)
 def check_organization(job: Job) -> None:
-    """Check an organization's DNS records and its provider's metadata, and store the results."""
+    """Check an organization's DNS records and its provider's metadata, and store the results.
+
+    Ends password sessions in newly verified domains if single sign-on is enforced.
+    """
     _check_domains(job)
     _check_provider(job)
 

@@ -44,11 +44,11 @@ def sync_membership(
     The memberships of an owner do not change. If the mapping contains roles, the groups determine
     the role at each sign-in.
 
-    Raises 403 `permission_denied` if the person's groups give no access; in this case, the
-    membership is ended and the transaction is committed. Also raises 403 if `groups` is None and
-    there is a mapping, for a former member who was removed or left and has no new invitation, and
-    for a new person while the organization is suspended. Raises 402 `plan_limit_reached` if the
-    plan does not allow another member.
+    Raises 403 `permission_denied` if the person's groups give no access; in this case, an existing
+    membership and all sessions of the user are ended, and the transaction is committed. Also raises
+    403 if `groups` is None and there is a mapping, for a former member who was removed or left and
+    has no new invitation, and for a new person while the organization is suspended. Raises 402
+    `plan_limit_reached` if the plan does not allow another member.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
@@ -83,8 +83,8 @@ def _require_groups(
     """
     if groups is None and configuration.group_mapping:
         raise errors.denied(
-            "You are in more groups than the identity provider sends. Ask its administrator to"
-            " limit which groups it sends to this service."
+            "The identity provider did not send your groups, usually because you are in too many."
+            " Ask its administrator to limit which groups it sends to this service."
         )
     return groups or ()
 

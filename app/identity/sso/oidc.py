@@ -153,17 +153,18 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = 
 
 
 def read_identity(
-    query: Mapping[str, Any], configuration: Configuration, flow: Flow, slug: str
+    query: Mapping[str, Any], configuration: Configuration, flow: Flow, org_slug: str
 ) -> ExternalIdentity:
     """Verify the provider's response, and return the identity that it contains.
 
-    `query` contains the query parameters of the callback. Raises 403 `permission_denied` if the
-    provider refused the sign-in, 401 `invalid_credentials` if the response is not valid, 422 if it
-    contains no code, and 503 `service_unavailable` if the provider is unavailable.
+    `query` contains the query parameters of the callback. Commits (see `id_tokens.verify`). Raises
+    403 `permission_denied` if the provider refused the sign-in, 401 `invalid_credentials` if the
+    response is not valid, 422 if it contains no authorization code, and 503 `service_unavailable`
+    if the provider is unavailable.
     """
     code = _read_code(configuration, flow, query)
     try:
-        tokens = _exchange_code(configuration, flow, code, slug)
+        tokens = _exchange_code(configuration, flow, code, org_slug)
         access_token = tokens.get("access_token")
         access_token = access_token if isinstance(access_token, str) else None
         claims = id_tokens.verify(
@@ -197,14 +198,14 @@ def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any
 
 
 def _exchange_code(
-    configuration: Configuration, flow: Flow, code: str, slug: str
+    configuration: Configuration, flow: Flow, code: str, org_slug: str
 ) -> dict[str, Any]:
-    """Exchange the code for tokens (RFC 6749, section 4.1.3), with the PKCE verifier."""
+    """Exchange the authorization code and the PKCE verifier for tokens (RFC 6749, 4.1.3)."""
     client_id = configuration.settings["client_id"]
     form = {
         "grant_type": "authorization_code",
         "code": code,
-        "redirect_uri": links.build_oidc_redirect_uri(slug),
+        "redirect_uri": links.build_oidc_redirect_uri(org_slug),
         "code_verifier": flows.decrypt_code_verifier(flow),
     }
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -221,7 +222,8 @@ def _exchange_code(
     try:
         return fetch_object("POST", endpoint, headers=headers, body=urlencode(form).encode())
     except RequestRejected as rejection:
-        raise id_tokens.InvalidToken(f"the provider did not accept the code: {rejection}") from None
+        message = f"the provider did not accept the authorization code: {rejection}"
+        raise id_tokens.InvalidToken(message) from None
 
 
 def _decrypt_client_secret(configuration: Configuration) -> str | None:

@@ -54,7 +54,7 @@ class ProviderCheck:
 
 @dataclass(frozen=True, slots=True)
 class NewFlow:
-    """A new flow with its secrets, which the database stores only hashed or encrypted.
+    """A new sign-in flow with its secrets; the database stores them only hashed or encrypted.
 
     `state` is OAuth's state or SAML's RelayState. `code_verifier` is the PKCE verifier (RFC 7636).
     `hint` is the email address that the person entered, or None.

@@ -159,7 +159,7 @@ def _parse_response(encoded: str) -> etree._Element:
 
 
 def _read_identity(
-    tree: etree._Element, configuration: Configuration, flow: Flow, slug: str
+    tree: etree._Element, configuration: Configuration, flow: Flow, org_slug: str
 ) -> ExternalIdentity:
     """Verify a parsed response and return its identity (see `callbacks.IdentityReader`).
 
@@ -169,8 +169,8 @@ def _read_identity(
     expected = ExpectedValues(
         issuer=flow.issuer,
         certificates=metadata.load_certificates(configuration.provider["certificates"]),
-        audience=get_entity_id(slug),
-        acs_url=get_acs_url(slug),
+        audience=get_entity_id(org_slug),
+        acs_url=get_acs_url(org_slug),
         request_id=flow.request_id,
         requested_at=flow.created_at,
         now=db.utc_now(),

@@ -18,8 +18,8 @@ from app.kit.api.fields import (
 )
 from app.kit.api.read_only import ReadOnly
 
-_PROTOCOLS = OneOf(("oidc", "saml"))
-_ROLES = OneOf(("viewer", "labeler", "reviewer", "admin"))
+_PROTOCOL_VALIDATOR = OneOf(("oidc", "saml"))
+_ROLE_VALIDATOR = OneOf(("viewer", "labeler", "reviewer", "admin"))
 _MAX_URL_LENGTH = 2000
 
 
@@ -27,7 +27,7 @@ class GroupMappingBody(Schema):
     """An entry of the group mapping, which maps a group to a role, a team or both."""
 
     group = Name(required=True, max_length=300)
-    role = Str(validate=_ROLES, allow_none=True, load_default=None)
+    role = Str(validate=_ROLE_VALIDATOR, allow_none=True, load_default=None)
     team_id = Uuid(allow_none=True, load_default=None)
 
 
@@ -66,13 +66,13 @@ class ConfigureSso(Schema):
     The request replaces the whole configuration; omitted fields get their defaults.
     """
 
-    kind = Str(required=True, validate=_PROTOCOLS)
+    kind = Str(required=True, validate=_PROTOCOL_VALIDATOR, description="The protocol.")
     enabled = Bool(load_default=True)
     enforced = Bool(
         load_default=False,
         description="Whether passwords are disabled for the verified domains, except for owners.",
     )
-    default_role = Str(validate=_ROLES, load_default="viewer")
+    default_role = Str(validate=_ROLE_VALIDATOR, load_default="viewer")
     require_group = Bool(
         load_default=False,
         description="Whether people need a group in the mapping to sign in. Owners are exempt.",
@@ -88,7 +88,7 @@ class GroupMapping(Response):
     """An entry of the stored group mapping."""
 
     group = Str()
-    role = Str(allow_none=True, validate=_ROLES)
+    role = Str(allow_none=True, validate=_ROLE_VALIDATOR)
     team_id = Uuid(allow_none=True)
 
 
@@ -126,7 +126,7 @@ class SsoDomain(Response):
 
     domain = Str()
     verified_at = UtcDateTime(allow_none=True)
-    problem = Str(allow_none=True)
+    problem = Str(allow_none=True, description="The problem with the verification, or null.")
     record = Nested(DnsRecord)
 
 
@@ -134,10 +134,10 @@ class Sso(Response):
     """The single sign-on configuration of an organization, without secrets."""
 
     id = Uuid()
-    kind = Str(validate=_PROTOCOLS)
+    kind = Str(validate=_PROTOCOL_VALIDATOR, description="The protocol.")
     enabled = Bool()
     enforced = Bool()
-    default_role = Str(validate=_ROLES)
+    default_role = Str(validate=_ROLE_VALIDATOR)
     require_group = Bool()
     email_domains = List(Str())
     domains = List(Nested(SsoDomain))
@@ -150,7 +150,10 @@ class Sso(Response):
 
 
 class StartSso(Schema):
-    """Request body to start a sign-in: an email address or a slug, and the URL to return to."""
+    """Request body to start a sign-in: an email address or a slug, and the URL to return to.
+
+    The value of `next` is returned to the application.
+    """
 
     email = Name(max_length=320)
     org_slug = Name(max_length=100)
@@ -176,7 +179,7 @@ class SsoRedirect(Response):
     """The URL to which the browser must be sent."""
 
     redirect_url = Str()
-    kind = Str(validate=_PROTOCOLS)
+    kind = Str(validate=_PROTOCOL_VALIDATOR, description="The protocol.")
     expires_in = Int(description="The number of seconds after which the sign-in expires.")
 
 
@@ -223,7 +226,8 @@ class SamlResponseForm(Schema):
 class SsoCode(Response):
     """The one-time code, if the sign-in has no redirect URI.
 
-    The code is null if the person must first confirm the sign-in by email.
+    If the person must first confirm the sign-in by email, `code` is null and `confirmation` is
+    `email`. `next` is the value of `next` with which the sign-in was started.
     """
 
     code = Str(allow_none=True)

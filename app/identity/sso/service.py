@@ -80,14 +80,13 @@ def configure(
     check = PROTOCOLS[kind].check(settings)
     configuration = _lock_configuration(caller, revision)
     was_enforced = configuration and configuration.enforced and configuration.enabled
-    client_secret = _pop_client_secret(configuration, kind, settings)
     values: dict[str, Any] = {
         **options,
         "kind": kind,
         "group_mapping": mapping,
         "settings": settings,
         "provider": {"issuer": check.issuer, "anchor": check.anchor, **check.provider_data},
-        "client_secret": client_secret,
+        "client_secret": _pop_client_secret(configuration, kind, settings),
     }
     configuration = _save_configuration(configuration, values, check)
     rows = domains.replace_domains(domain_names)
@@ -201,9 +200,9 @@ def start(
 ) -> StartedSignIn:
     """Start a sign-in with the protocol of the organization, `oidc` or `saml`.
 
-    The domain of the email address selects the organization, so the response reveals nothing about
-    accounts. An OpenID Connect provider gets the whole address as `login_hint`. Raises 400 for an
-    invalid field, and 404 if single sign-on is not available.
+    The domain of `email`, or `org_slug`, selects the organization, so the response reveals nothing
+    about accounts. An OpenID Connect provider gets the whole address as `login_hint`. Raises 400
+    for an invalid field, and 404 if single sign-on is not available.
     """
     if (email is None) == (org_slug is None):
         raise errors.invalid("Send either email or org_slug.", "email")
@@ -236,7 +235,7 @@ def exchange(
     """Exchange a one-time code for the login response; a code can be used only once.
 
     Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or
-    application, and 403 `permission_denied` if the person may no longer sign in.
+    application, 403 if the person may no longer sign in, and 402 if the plan allows no new member.
     """
     row = flows.redeem_code(code, browser_secret=browser_secret, verifier=code_verifier)
     # The code stays used even if the exchange fails.
@@ -277,9 +276,9 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     """Verify a domain by its DNS record, and return whether the domain is verified.
 
-    If `vouch` is true, accepts the domain without a DNS record. If single sign-on is enforced, ends
-    password sessions in a newly verified domain. Raises 404 if the current organization does not
-    list the domain or has no single sign-on configuration.
+    If `vouch` is true, accepts the domain without a DNS record; otherwise, commits before the DNS
+    lookup. If single sign-on is enforced, ends password sessions in a newly verified domain. Raises
+    404 if the current organization does not list the domain or has no configuration.
     """
     name = domains.parse(domain, "domain")
     row = next((row for row in queries.list_domains() if row.domain == name), None)

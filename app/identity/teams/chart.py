@@ -11,10 +11,7 @@ from app.kit import db, errors, tenancy
 
 MAX_TEAMS = 20_000
 MAX_MEMBERS = 200_000
-"""The maximum numbers of teams and team members in one chart.
-
-The response for a chart of this size is about 35 MB.
-"""
+"""The maximum numbers of teams and team members in one chart; its response is about 35 MB."""
 # One statement whose query plan is efficient regardless of the table statistics: the members are
 # looked up team by team. No members are read if the chart is too large to be returned. The ORM adds
 # no tenant filter to plain SQL, so each part must filter by organization.
@@ -92,7 +89,8 @@ def build_org_chart(
     membership_count = rows[0].membership_count if rows else 0
     if team_count > MAX_TEAMS or (members and membership_count > MAX_MEMBERS):
         raise errors.invalid(
-            "The chart is too large. Limit it with `team_id` or `depth`, or set `members=false`.",
+            "The chart is too large. Limit it with `team_id` or `depth`. If only the members are"
+            " too many, you can set `members=false` instead.",
             "depth",
             teams=team_count,
             members=membership_count,

@@ -20,12 +20,12 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("teams", description="Teams, their members and their work.")
-_READ, _MANAGE = "teams:read", "teams:manage"
+_READING, _MANAGING = "teams:read", "teams:manage"
 
 
 @blueprint.get(
     "/teams",
-    permission=_READ,
+    permission=_READING,
     query=Listing(sort_keys=("name", "created_at"), filters=TeamFilters, has_period=True),
     returns=TeamSummary,
 )
@@ -38,7 +38,7 @@ def list_teams(caller: Caller, query: dict[str, Any]) -> Page:
     return service.list_teams(query.pop("page"), query)
 
 
-@blueprint.post("/teams", permission=_MANAGE, body=CreateTeam, returns=Team, status=201)
+@blueprint.post("/teams", permission=_MANAGING, body=CreateTeam, returns=Team, status=201)
 def create_team(caller: Caller, body: dict[str, Any]) -> TeamDetails:
     """Create a team.
 
@@ -47,7 +47,7 @@ def create_team(caller: Caller, body: dict[str, Any]) -> TeamDetails:
     return service.create(**body)
 
 
-@blueprint.get("/teams/org-chart", permission=_READ, query=ChartQuery, returns=OrgChart)
+@blueprint.get("/teams/org-chart", permission=_READING, query=ChartQuery, returns=OrgChart)
 def get_org_chart(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the organization chart.
 
@@ -56,7 +56,7 @@ def get_org_chart(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     return chart.build_org_chart(**query)
 
 
-@blueprint.get("/teams/{team_id}", permission=_READ, returns=Team)
+@blueprint.get("/teams/{team_id}", permission=_READING, returns=Team)
 def get_team(caller: Caller, team_id: UUID) -> TeamDetails:
     """Get a team.
 
@@ -66,7 +66,7 @@ def get_team(caller: Caller, team_id: UUID) -> TeamDetails:
 
 
 @blueprint.patch(
-    "/teams/{team_id}", permission=_MANAGE, body=UpdateTeam, returns=Team, revision="optional"
+    "/teams/{team_id}", permission=_MANAGING, body=UpdateTeam, returns=Team, revision="optional"
 )
 def update_team(
     caller: Caller, team_id: UUID, body: dict[str, Any], revision: int | None
@@ -79,7 +79,7 @@ def update_team(
     return service.update(team_id, revision=revision, changes=body)
 
 
-@blueprint.delete("/teams/{team_id}", permission=_MANAGE, revision="optional")
+@blueprint.delete("/teams/{team_id}", permission=_MANAGING, revision="optional")
 def delete_team(caller: Caller, team_id: UUID, revision: int | None) -> None:
     """Delete a team.
 
@@ -91,7 +91,7 @@ def delete_team(caller: Caller, team_id: UUID, revision: int | None) -> None:
 
 @blueprint.post(
     "/teams/{team_id}/members",
-    permission=_MANAGE,
+    permission=_MANAGING,
     body=AddTeamMembers,
     returns=Team,
     revision="optional",
@@ -107,7 +107,7 @@ def add_team_members(
     return service.add_members(team_id, **body, revision=revision)
 
 
-@blueprint.delete("/teams/{team_id}/members/{user_id}", permission=_MANAGE, revision="optional")
+@blueprint.delete("/teams/{team_id}/members/{user_id}", permission=_MANAGING, revision="optional")
 def remove_team_member(caller: Caller, team_id: UUID, user_id: UUID, revision: int | None) -> None:
     """Remove a team member.
 

@@ -94,8 +94,8 @@ class ChartQuery(Schema):
     """Query parameters that limit the organization chart."""
 
     team_id = Uuid(description="The team to start at; by default, all teams without a parent.")
-    depth = QueryInt(minimum=1, maximum=MAX_DEPTH)
-    members = QueryBool(load_default=True)
+    depth = QueryInt(minimum=1, maximum=MAX_DEPTH, description="The maximum number of levels.")
+    members = QueryBool(load_default=True, description="Whether to list the teams' members.")
 
 
 class TeamUser(UserSummary):

@@ -136,12 +136,12 @@ def _lock_lead_membership(user_id: UUID | None) -> None:
 
 
 def _check_parent(parent_id: UUID, *, height: int, moved_team_id: UUID | None = None) -> None:
-    ancestors = tree.list_ancestors(parent_id)
-    if not ancestors:
+    path_ids = tree.list_path_ids(parent_id)
+    if not path_ids:
         raise errors.invalid("The parent team does not exist.", "parent_id")
-    if moved_team_id in ancestors:
+    if moved_team_id in path_ids:
         raise errors.invalid("A team cannot be moved under itself or its descendants.", "parent_id")
-    if len(ancestors) + height > MAX_DEPTH:
+    if len(path_ids) + height > MAX_DEPTH:
         raise errors.invalid(f"A tree of teams can have at most {MAX_DEPTH} levels.", "parent_id")
 
 
@@ -164,10 +164,10 @@ def add_members(
     team's current lead; the role `member` removes the lead role from the user. Users without a role
     and users in `user_ids` do not change the lead.
 
-    Raises 404 if the team does not exist, 409 `stale_precondition` if `revision` is not the
-    revision of the team, and 400 if the request contains no users, more than
-    `MAX_ADDED_MEMBERS` users, two leads, a user with two roles, or users who are not members of the
-    organization; `details.user_ids` lists the users who are not members.
+    Raises 404 if the team does not exist, 409 `stale_precondition` if `revision` is outdated, and
+    400 if the request contains no users, more than `MAX_ADDED_MEMBERS` users, two leads, a user
+    with two roles, or users who are not members of the organization; `details.user_ids` lists the
+    users who are not members.
     """
     if not queries.exists(team_id):
         raise errors.not_found()
@@ -186,11 +186,11 @@ def add_members(
 
 
 def remove_member(team_id: UUID, user_id: UUID, *, revision: int | None = None) -> None:
-    """Remove a user from a team.
+    """Remove a user from a team; if the user is the lead, the team then has no lead.
 
     Emits `team.member_removed`; its subscribers release the pending work that none of the team's
     remaining members can do. Raises 404 if the team does not exist or does not have this member,
-    and 409 `stale_precondition` if `revision` is not the revision of the team.
+    and 409 `stale_precondition` if `revision` is outdated.
     """
     queries.lock_members(team_id, user_id)
     team = _lock_team(team_id, revision)

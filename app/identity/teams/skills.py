@@ -14,7 +14,7 @@ def normalize(skill: str) -> str:
 
 
 def get_comparison_key(skill: str) -> str:
-    """Return the comparison key of a skill: in NFKC form and case-folded."""
+    """Return a skill's comparison key: in NFKC form, trimmed, with single spaces, case-folded."""
     return normalize(unicodedata.normalize("NFKC", skill)).casefold()
 
 

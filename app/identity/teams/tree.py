@@ -1,6 +1,6 @@
-"""SQL queries for the tree of teams: ancestors and subtrees.
+"""SQL queries that lock, read and change the tree of teams.
 
-The queries are recursive and written as plain SQL, so each query must filter by organization.
+The queries are written as plain SQL, so each query must filter by organization.
 """
 
 from uuid import UUID
@@ -69,7 +69,7 @@ def lock() -> None:
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/teams"})
 
 
-def list_ancestors(team_id: UUID) -> list[UUID]:
+def list_path_ids(team_id: UUID) -> list[UUID]:
     """Return the ids of a team and its ancestors, from the team up to the root.
 
     The list is empty if the team does not exist.

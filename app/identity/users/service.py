@@ -107,7 +107,7 @@ def update_profile(caller: Caller, *, changes: dict[str, Any], revision: int | N
 
     Raises 403 if the session must not change the account (see `session_scope`), 400
     `validation_error` if the locale or the time zone is invalid, and 409 `stale_precondition` if
-    `revision` is not the current revision of the profile.
+    `revision`, the revision of the profile, is outdated.
     """
     session_scope.check_account_change(caller)
     if "locale" in changes:
@@ -138,7 +138,7 @@ def update_preferences(
     """Change the channels for the notification types in `changes`.
 
     Returns the channels for all notification types. Raises 404 if the user does not exist, and 409
-    `stale_precondition` if `revision` is not the profile's current revision.
+    `stale_precondition` if `revision`, the revision of the profile, is outdated.
     """
     user = _lock_user(user_id, revision)
     user.notification_preferences = preferences.merge(user.notification_preferences, changes)

@@ -18,23 +18,23 @@ class ModelsQuery(Schema):
 class ModelComparison(Response):
     """The comparison with another model on the same documents, by a paired bootstrap of F1."""
 
-    model = Str()
+    model = Str(description="The other model.")
     documents = Int(description="The number of compared documents; at most the newest 1,000.")
-    f1 = Float(allow_none=True)
-    other_f1 = Float(allow_none=True)
-    difference = Float(allow_none=True)
-    ci_low = Float(allow_none=True)
-    ci_high = Float(allow_none=True)
+    f1 = Float(allow_none=True, description="The F1 score of the listed model.")
+    other_f1 = Float(allow_none=True, description="The F1 score of the other model.")
+    difference = Float(allow_none=True, description="`f1` minus `other_f1`.")
+    ci_low = Float(allow_none=True, description="The lower 95% bound of `difference`.")
+    ci_high = Float(allow_none=True, description="The upper 95% bound of `difference`.")
     p_value = Float(allow_none=True)
-    verdict = Str()
+    verdict = Str(description="The result in words.")
 
 
 class FeedbackModel(ModelFigures):
     """The accuracy of a model of one schema, over time and compared with another model."""
 
     schema_id = Uuid()
-    first_date = Date()
-    last_date = Date()
+    first_date = Date(description="The day of the first feedback on the model, in UTC.")
+    last_date = Date(description="The day of the last feedback on the model, in UTC.")
     trend = List(Nested(TrendFigures), description="The metrics of the model in each month.")
     comparison = Nested(
         ModelComparison,

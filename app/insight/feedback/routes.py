@@ -24,8 +24,8 @@ def create_prediction_feedback(caller: Caller, body: dict[str, Any]) -> dict[str
 
     Records how one prediction of any model compares with the correct value. Both values are
     normalized first. Do not report a prediction from which a tag set was started: the service
-    records its feedback when the tag set is accepted. A second report of the same prediction is
-    refused with 409 `conflict`.
+    records its feedback when the tag set is accepted, and then refuses reports on this artifact and
+    model with 409 `conflict`. A second report of the same prediction is refused in the same way.
     """
     return reporting.create(body, caller=caller)
 
@@ -41,7 +41,7 @@ def create_prediction_feedback(caller: Caller, body: dict[str, Any]) -> dict[str
 def create_prediction_feedback_bulk(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create prediction feedback in bulk.
 
-    Records up to 1,000 reports and returns an outcome for each report, in the same order. If a
+    Records up to 1,000 reports and returns the result of each report, in the same order. If a
     report fails, the other reports are still recorded.
     """
     results = reporting.create_many(body["items"], caller=caller)

@@ -29,7 +29,7 @@ _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,17})?")
 _MAX_FIELD_LENGTH = 129
 
 _VALUE_DESCRIPTION = "The value in the format of tags. For a span or region, the list of evidence."
-_RATE = "Between 0 and 1; null if nothing was counted."
+_RATE = "Between 0 and 1; null if the denominator is 0."
 
 
 class _Decimal(fields.Float):
@@ -103,22 +103,22 @@ class Feedback(Response):
 
 
 class FeedbackItemOutcome(Response):
-    """The outcome of one item. For a failed item, `code`, `message` and `field` give the reason."""
+    """The result of one item. For a failed item, `code`, `message` and `field` give the reason."""
 
     index = Int(description="The position of the item in the request, counted from 0.")
     ok = Bool()
-    id = Uuid(allow_none=True)
-    outcome = Str(allow_none=True)
+    id = Uuid(allow_none=True, description="The id of the created feedback.")
+    outcome = Str(allow_none=True, description="The outcome of comparing the values.")
     code = Str(allow_none=True)
     message = Str(allow_none=True)
-    field = Str(allow_none=True)
+    field = Str(allow_none=True, description="The invalid property.")
 
 
 class FeedbackBulkResult(Response):
-    """The outcomes of a request, one for each report, in the order of the reports."""
+    """The results of a request; `outcomes` has one for each report, in the order of the reports."""
 
-    succeeded = Int()
-    failed = Int()
+    succeeded = Int(description="The number of reports that were recorded.")
+    failed = Int(description="The number of reports that were not recorded.")
     outcomes = List(Nested(FeedbackItemOutcome))
 
 
@@ -161,16 +161,16 @@ class Figures(Response):
     """The number of compared values by outcome, and the rates computed from them."""
 
     predictions = Int(description="The number of predicted values.")
-    correct = Int()
+    correct = Int(description="The number of predicted values that are correct.")
     corrected = Int(description="The number of predicted values replaced with another value.")
     missed = Int(description="The number of correct values that were not predicted.")
     spurious = Int(description="The number of values predicted where there should be no value.")
-    precision = Float(allow_none=True, description=f"The fraction of correct predictions. {_RATE}")
+    precision = Float(allow_none=True, description=f"`correct` / `predictions`. {_RATE}")
     recall = Float(
-        allow_none=True, description=f"The fraction of correct values that were predicted. {_RATE}"
+        allow_none=True, description=f"`correct` / (`correct` + `corrected` + `missed`). {_RATE}"
     )
-    f1 = Float(allow_none=True)
-    accuracy = Float(allow_none=True, description=f"The fraction of correct outcomes. {_RATE}")
+    f1 = Float(allow_none=True, description="The harmonic mean of precision and recall.")
+    accuracy = Float(allow_none=True, description=f"`correct` / the sum of all outcomes. {_RATE}")
     ci_low = Float(allow_none=True, description="The lower 95% Wilson bound of the accuracy.")
     ci_high = Float(allow_none=True, description="The upper 95% Wilson bound of the accuracy.")
 
@@ -220,8 +220,8 @@ class CalibrationBin(Response):
     correct = Int()
     confidence = Float(description="The mean confidence.")
     accuracy = Float(description="The fraction of predictions that are correct.")
-    ci_low = Float(allow_none=True)
-    ci_high = Float(allow_none=True)
+    ci_low = Float(allow_none=True, description="The lower 95% Wilson bound of the accuracy.")
+    ci_high = Float(allow_none=True, description="The upper 95% Wilson bound of the accuracy.")
 
 
 class Calibration(Response):
@@ -235,10 +235,10 @@ class Calibration(Response):
 class RecommendedThreshold(Response):
     """The lowest confidence at which the lower bound of the precision reaches the target."""
 
-    value = Float()
-    precision = Float()
-    ci_low = Float()
-    ci_high = Float()
+    value = Float(description="The recommended threshold.")
+    precision = Float(description="The precision of predictions with at least this confidence.")
+    ci_low = Float(description="The lower 95% Wilson bound of the precision.")
+    ci_high = Float(description="The upper 95% Wilson bound of the precision.")
     predictions = Int(description="The number of predictions with at least this confidence.")
     coverage = Float(description="The fraction of predictions that have at least this confidence.")
 

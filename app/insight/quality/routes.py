@@ -31,7 +31,8 @@ blueprint = Blueprint(
 def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the latest quality metrics.
 
-    Returns agreement, acceptance rate, accuracy on gold documents and throughput for each schema.
+    Returns agreement, acceptance rate, correction rate, accuracy on gold documents, throughput and
+    labeling speed for each schema.
     """
     return latest.get_latest_metrics(caller=caller, **query)
 
@@ -79,8 +80,8 @@ def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
     """Get quality metrics by labeler.
 
-    Returns acceptance rate, accuracy on gold documents, agreement with other labelers, and speed.
-    Reviewers see the members of their teams, or all labelers if they are in no team.
+    Returns acceptance and correction rates, accuracy on gold documents, agreement with other
+    labelers, throughput and speed. Reviewers in teams see only the members of their teams.
     """
     return people.list_labelers(caller=caller, **query)
 

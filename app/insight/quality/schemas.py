@@ -118,7 +118,8 @@ class SchemaQuality(Response):
     The sample size `n` is the number of compared documents in `agreement`, of decisions in
     `acceptance_rate`, of acceptances in `correction_rate`, and of tag sets on gold documents in
     `gold_accuracy`. For roles below reviewer, `gold_accuracy` includes only whole weeks that have
-    ended and have at least 10 tag sets on gold documents of the schema.
+    ended and have at least 10 tag sets on gold documents of the schema, and has a value for only
+    the 20 schemas with the most of these tag sets.
     """
 
     schema = Nested(QualityReference)
@@ -141,6 +142,7 @@ class FieldQuality(Response):
     """Metrics of one field.
 
     `correction_rate` is the fraction of accepted tag sets in which a reviewer changed the field.
+    `model_accuracy` is the fraction of correct prediction outcomes; its days are in UTC.
     """
 
     schema = Nested(QualityReference)
@@ -195,7 +197,7 @@ class ReviewerQuality(Response):
     accepted = Int()
     corrected = Int()
     rejected = Int()
-    overturned = Nested(QualityRate)
+    overturned = Nested(QualityRate, description="The fraction of decisions that were overturned.")
     acceptance_rate = Nested(QualityRate)
     peer_acceptance_rate = Nested(QualityRate)
     leniency = Float(allow_none=True)
@@ -227,4 +229,4 @@ class QualityTrends(QualityPeriod):
     group_by = Str(allow_none=True)
     series = List(Nested(TrendSeries))
     warnings = List(Nested(FieldWarning))
-    truncated = Bool()
+    truncated = Bool(description="Whether groups after the first 20 were left out.")

@@ -46,7 +46,7 @@ def _reopen_run(args: dict[str, Any]) -> None:
     on_retry=_reopen_run,
 )
 def run_computation(job: Job) -> None:
-    """Compute a requested run and store its results.
+    """Compute a requested run, store its results, and enqueue the update of the disagreements.
 
     A repeated attempt starts from the beginning. Does nothing if the run does not exist or has
     already ended.
@@ -105,13 +105,13 @@ def _report_progress(job: Job, run_id: UUID, done: int, total: int) -> None:
     batch=True,
 )
 def compare_documents(batch: list[Job]) -> None:
-    """Compare documents whose tag sets have changed, and update their disagreements."""
+    """Compare the labelers' tag sets of the changed documents, and update the disagreements."""
     disagreement_updates.update(sorted({UUID(job.args["data"]["artifact_id"]) for job in batch}))
 
 
 @jobs.handler("quality_runs.compare_schema", queue="bulk")
 def compare_schema(job: Job) -> None:
-    """Compare the next documents of a schema, and update their disagreements.
+    """Compare the labelers' tag sets of a schema's next documents, and update the disagreements.
 
     Enqueues a job for the documents that follow, unless no documents are left.
     """

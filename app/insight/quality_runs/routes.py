@@ -73,13 +73,14 @@ def get_quality_run(caller: Caller, run_id: UUID) -> dict[str, Any]:
     returns=Agreement,
 )
 def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
-    """Get agreement by field and pair.
+    """Get agreement by field and labeler pair.
 
-    Returns the results of the newest completed run that covers the query. For each property that
-    the query omits, the widest runs are preferred: runs of all fields, with all default metrics,
-    from the first tag set, or with the latest end. If no run covers the query, `computed_at` is
-    null and there are no results. Text that differs only in case or spaces counts as equal, unlike
-    in the list of disagreements.
+    Returns the results of the completed run that best fits the query. If `field` is omitted, a run
+    of all fields is preferred; if `metric` is omitted, a run with all default metrics; if `from` is
+    omitted, a run that begins with the first tag set; if `to` is omitted or in the future, the run
+    with the latest end. Among equal runs, the newest is used. If no run covers the query,
+    `computed_at` is null and there are no results. Text that differs only in case or spaces counts
+    as equal, unlike in the list of disagreements.
     """
     return reading.get_agreement(**query, caller=caller)
 
@@ -112,7 +113,8 @@ def get_confusion(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns a matrix of the values of a choice field. It counts how often two labelers of the same
     document chose each pair of values or, with `against=accepted`, how often labelers chose each
-    value for each accepted value. The counts are from the newest completed run that covers the
-    query. With `Accept: image/png` or `image/svg+xml` the response is a chart.
+    value for each accepted value. The counts are from the completed run that best fits the query,
+    as in `GET /quality/agreement`. With `Accept: image/png` or `image/svg+xml` the response is a
+    chart.
     """
     return reading.get_confusion(**query)

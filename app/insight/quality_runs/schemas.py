@@ -109,9 +109,9 @@ class PairMember(Response):
 class AgreementPair(Response):
     """An agreement coefficient for one field between two labelers.
 
-    Reviewers without a team see all pairs. Reviewers in a team see the pairs of its members; `b` is
-    null if `b` is not a member. Labelers see only their own pairs; `b` is null. Viewers see no
-    pairs.
+    Reviewers without a team see all pairs. Reviewers in teams see the pairs that include a member
+    of their teams; `b` is null if `b` is not a member. Labelers see only their own pairs; `b` is
+    null. Viewers see no pairs.
     """
 
     a = Nested(PairMember, allow_none=True)

@@ -181,10 +181,11 @@ def _select_cells(
     first: datetime | None,
     end: datetime | None,
 ) -> Subquery:
-    """Build a subquery that counts a schema's rows in `table` created in a period, by `columns`.
+    """Build a subquery that counts, by `columns`, the rows of a schema in `table`.
 
-    `end` is exclusive. The column `n` is the number of rows, and `total` is the sum of the column
-    `_MEASURE`. Several result rows may have the same values of `columns`, so callers must add them.
+    Only rows created at or after `first` and before `end` are counted. The column `n` is the number
+    of rows, and `total` is the sum of the column `_MEASURE`. Several result rows may have the same
+    values of `columns`, so callers must add them.
     """
     facet_names = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}

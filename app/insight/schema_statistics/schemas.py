@@ -41,7 +41,7 @@ class TagSetStatistics(Response):
     labeling_seconds = Nested(LabelingSeconds)
     decided = Int(description="The number of accepted tag sets, plus the number of all rejections.")
     acceptance_rate = Float(allow_none=True)
-    rejections = Int()
+    rejections = Int(description="A tag set is counted once for each of its rejections.")
     auto_accepted = Int(description="The number of tag sets accepted without a reviewer.")
 
 

@@ -15,6 +15,8 @@ from app.kit.api.fields import (
     Uuid,
 )
 
+_ACCEPTED_FRACTION = "The fraction of decided submissions that were accepted"
+
 
 class WorkloadReference(Response):
     """The id and the name of an artifact or a schema."""
@@ -47,7 +49,7 @@ class AssignmentFilters(Schema):
 
     kind = Str(validate=OneOf(("label", "review")))
     schema_id = Uuid()
-    team_id = Uuid()
+    team_id = Uuid(description="Only documents with this `team_id`, and no tag sets to review.")
     due_before = UtcDateTime()
 
 
@@ -83,8 +85,8 @@ class MemberWorkload(Response):
     finished = Int()
     to_label = Int()
     to_review = Int()
-    labeled = Int()
-    reviewed = Int()
+    labeled = Int(description="The number of submissions in the period.")
+    reviewed = Int(description="The number of review decisions in the period.")
 
 
 class PendingWork(Response):
@@ -139,8 +141,9 @@ class ActivityDay(ActivityCounts):
 class Activity(Response):
     """The activity of the caller in the period.
 
-    Rates are between 0 and 1, and null if there are no decisions. The median and the number per
-    hour are null if no tag set has a recorded time.
+    A submission is decided if it was rejected, or accepted with or without corrections. Rates are
+    between 0 and 1, and null if no submission is decided. The median and the number per hour are
+    null if no tag set has a recorded time.
     """
 
     time_zone = Str()
@@ -148,7 +151,9 @@ class Activity(Response):
     end = Date(data_key="to")
     days = List(Nested(ActivityDay))
     totals = Nested(ActivityCounts)
-    acceptance_rate = Float(allow_none=True)
-    unchanged_rate = Float(allow_none=True)
-    median_seconds = Float(allow_none=True)
-    label_sets_per_hour = Float(allow_none=True)
+    acceptance_rate = Float(allow_none=True, description=f"{_ACCEPTED_FRACTION}.")
+    unchanged_rate = Float(
+        allow_none=True, description=f"{_ACCEPTED_FRACTION} without corrections."
+    )
+    median_seconds = Float(allow_none=True, description="The median labeling time of a tag set.")
+    label_sets_per_hour = Float(allow_none=True, description="Tag sets per hour of recorded time.")

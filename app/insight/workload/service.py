@@ -110,9 +110,9 @@ def list_assignments(
         has_reviews=has_reviews,
         has_self_review=organizations.allows_self_review(caller.org.settings),
     )
-    result = assignments.list_assignments(page, criteria, work_types)
+    assignment_page = assignments.list_assignments(page, criteria, work_types)
     now = db.utc_now()
-    return replace(result, items=[_build_item(row, now) for row in result.items])
+    return replace(assignment_page, items=[_build_item(row, now) for row in assignment_page.items])
 
 
 def _build_item(row: Assignment, now: datetime) -> AssignedWork:

@@ -12,12 +12,12 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("connectors", description="Connections to sources of documents.")
-_READ, _MANAGE = "connectors:read", "connectors:manage"
+_READ_PERMISSION, _MANAGE_PERMISSION = "connectors:read", "connectors:manage"
 
 
 @blueprint.get(
     "/connectors",
-    permission=_READ,
+    permission=_READ_PERMISSION,
     query=Listing(
         sort_keys=("-created_at", "name"), filters=schemas.ConnectorFilters, has_period=True
     ),
@@ -33,7 +33,7 @@ def list_connectors(caller: Caller, query: dict[str, Any]) -> Page:
 
 @blueprint.post(
     "/connectors",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     body=schemas.CreateConnector,
     returns=schemas.Connector,
     status=201,
@@ -49,7 +49,7 @@ def create_connector(caller: Caller, body: dict[str, Any]) -> object:
 
 @blueprint.get(
     "/connectors/types",
-    permission=_READ,
+    permission=_READ_PERMISSION,
     query=Listing(sort_keys=("type",)),
     returns=schemas.TypeOfConnector,
 )
@@ -61,7 +61,7 @@ def list_connector_types(caller: Caller, query: dict[str, Any]) -> Page:
     return managing.list_types(**query)
 
 
-@blueprint.get("/connectors/{connector_id}", permission=_READ, returns=schemas.Connector)
+@blueprint.get("/connectors/{connector_id}", permission=_READ_PERMISSION, returns=schemas.Connector)
 def get_connector(caller: Caller, connector_id: UUID) -> object:
     """Get a connector.
 
@@ -72,7 +72,7 @@ def get_connector(caller: Caller, connector_id: UUID) -> object:
 
 @blueprint.patch(
     "/connectors/{connector_id}",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     body=schemas.UpdateConnector,
     returns=schemas.Connector,
     revision="optional",
@@ -89,7 +89,7 @@ def update_connector(
     return managing.update(connector_id, revision=revision, **body)
 
 
-@blueprint.delete("/connectors/{connector_id}", permission=_MANAGE, revision="optional")
+@blueprint.delete("/connectors/{connector_id}", permission=_MANAGE_PERMISSION, revision="optional")
 def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -> None:
     """Delete a connector.
 
@@ -100,7 +100,7 @@ def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -
 
 
 @blueprint.post(
-    "/connectors/{connector_id}/test", permission=_MANAGE, returns=schemas.ConnectorTest
+    "/connectors/{connector_id}/test", permission=_MANAGE_PERMISSION, returns=schemas.ConnectorTest
 )
 def test_connector(caller: Caller, connector_id: UUID) -> object:
     """Test a connector.
@@ -113,7 +113,7 @@ def test_connector(caller: Caller, connector_id: UUID) -> object:
 
 @blueprint.get(
     "/connectors/{connector_id}/browse",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     query=schemas.BrowseQuery,
     returns=schemas.ConnectorEntries,
 )
@@ -128,7 +128,7 @@ def browse_connector(caller: Caller, connector_id: UUID, query: dict[str, Any]) 
 
 @blueprint.post(
     "/connectors/{connector_id}/crawl",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     limit="crawl",
     returns=IngestionJob,
     status=202,
@@ -145,7 +145,7 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
 
 @blueprint.get(
     "/connectors/{connector_id}/alerts",
-    permission=_READ,
+    permission=_READ_PERMISSION,
     query=Listing(sort_keys=("-created_at",), filters=schemas.AlertFilters, has_period=True),
     returns=schemas.AlertOfConnector,
 )
@@ -160,7 +160,7 @@ def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, A
 
 @blueprint.post(
     "/connectors/{connector_id}/alerts/{alert_id}/acknowledge",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     returns=schemas.AlertOfConnector,
 )
 def acknowledge_connector_alert(
@@ -168,6 +168,6 @@ def acknowledge_connector_alert(
 ) -> models.ConnectorAlert:
     """Acknowledge an alert.
 
-    Records which user has seen the alert. The alert stays open until a crawl succeeds.
+    Records the first user who acknowledges the alert. The alert stays open.
     """
     return alerts.acknowledge(connector_id, alert_id, user_id=caller.user_id)

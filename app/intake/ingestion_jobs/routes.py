@@ -81,9 +81,9 @@ def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
 
     Queues the failed documents of a job again, and the documents that a failed job did not reach.
     Responds with 409 `conflict` and `details.state` if the status of the job does not allow a
-    retry, or with `details.missing` if the uploaded file no longer exists. The file is kept for a
-    week after the job has ended. Documents of a `reprocess` job are reprocessed again if their
-    status is still `failed`.
+    retry, with `details.missing` if the uploaded file no longer exists, or with `details.job_id` if
+    another crawl of the connector is queued or running. The file is kept for a week after the job
+    has ended. Documents of a `reprocess` job are reprocessed again if they are still `failed`.
     """
     return requests.retry(job_id)
 

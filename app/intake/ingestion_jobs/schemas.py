@@ -55,8 +55,8 @@ class IngestionProgress(Response):
         allow_none=True,
         description="The total number of documents; null until they have been counted.",
     )
-    rate_per_second = Float(allow_none=True)
-    eta_seconds = Int(allow_none=True)
+    rate_per_second = Float(allow_none=True, description="The number of documents per second.")
+    eta_seconds = Int(allow_none=True, description="The estimated remaining time of a running job.")
 
 
 class IngestionCounts(Response):
@@ -67,7 +67,7 @@ class IngestionCounts(Response):
     duplicate = Int(
         description="The number of documents whose content the organization already has."
     )
-    skipped = Int()
+    skipped = Int(description="Ignored files of a ZIP archive, or unchanged documents of a crawl.")
     failed = Int()
 
 
@@ -84,7 +84,7 @@ class IngestionJob(Response):
     id = Uuid()
     kind = Str(validate=OneOf(tuple(JobKind)))
     name = Str(
-        description="The name of the uploaded file, the connector or the reprocessed document."
+        description="The name of the uploaded file, connector, document, source job or command."
     )
     format = Str(allow_none=True)
     size_bytes = Int(allow_none=True, maximum=_MAX_BIGINT)
@@ -103,18 +103,18 @@ class IngestionJob(Response):
 class IngestionItem(Response):
     """The outcome of one document in an ingestion job."""
 
-    number = Int(description="The position in the source, starting at 1.")
-    uri = Str()
+    number = Int(description="The position in the job, starting at 1.")
+    uri = Str(description="The origin of the document, such as `bills.csv#12` or a path.")
     status = Str(validate=OneOf(tuple(ItemStatus)))
     artifact_id = Uuid(
         allow_none=True,
-        description="The created or reprocessed document, or the existing document with the same"
-        " content.",
+        description="The document that was created, reprocessed or sent to a model, or the existing"
+        " document with the same content.",
     )
     error = Nested(IngestionError, allow_none=True)
     seconds = Float(
-        description="The time in seconds that it took to create the document. For text documents,"
-        " the average of their batch."
+        description="The time in seconds that it took to create or reprocess the document, or to"
+        " predict its tags. For text documents, the average of their batch."
     )
     created_at = UtcDateTime()
 

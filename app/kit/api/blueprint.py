@@ -69,7 +69,7 @@ def _build_operation(
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """The routes of one feature, which share a tag in the OpenAPI description.
+    """Routes of a feature, which share a tag in the OpenAPI description.
 
     Args:
         name: name of the blueprint, and its tag in the OpenAPI description.

@@ -40,7 +40,7 @@ class BulkResult(Schema):
     by filter, it lists only failures, at most 1,000.
     """
 
-    matched = Int(required=True)
+    matched = Int(required=True, description="The number of ids or of matching records.")
     succeeded = Int(required=True)
     failed = Int(required=True)
     outcomes = List(Nested(BulkOutcome), required=True)

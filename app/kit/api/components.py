@@ -44,7 +44,7 @@ class _Converter(OpenAPIConverter):
 
 
 class _Plugin(MarshmallowPlugin):
-    """A plugin that adds list lengths, integer formats and `propertyNames` to the JSON Schema."""
+    """A plugin that adds `maxItems`, integer formats and `propertyNames` to the JSON Schema."""
 
     Converter = _Converter
 

@@ -34,7 +34,7 @@ class Listing:
     filters: type[Schema] | None = None
     has_period: bool = False
 
-    def build_query_schema(self, operation: str) -> type[Schema]:
+    def build_query_schema(self, operation_name: str) -> type[Schema]:
         """Return the query string schema with the common list parameters and the filters."""
         keys = [sign + key.lstrip("-") for key in self.sort_keys for sign in ("", "-")]
         parameters: dict[str, Any] = {
@@ -45,7 +45,7 @@ class Listing:
         if self.has_period:
             period = {"created_after": UtcDateTime(), "created_before": UtcDateTime()}
             parameters = {**period, **parameters}
-        name = "".join(part.title() for part in operation.split("_")) + "Query"
+        name = "".join(part.title() for part in operation_name.split("_")) + "Query"
         return type(name, (self.filters or Schema,), parameters)
 
 
@@ -59,7 +59,7 @@ class Operation:
         name: name of the handler, which is also the id of the operation.
         method: HTTP method.
         path: path below `/api/v1`, with parameters in braces.
-        record_type: record type for the audit log if the name does not contain a type.
+        record_type: record type for the audit log if `name` does not contain one.
         handler: function that calls the service.
         permission: a key of PERMISSIONS. Routes declare exactly one of `permission` and `access`.
         access: "public", "user" or "control-plane", or the name of the role that `permission`
@@ -83,7 +83,8 @@ class Operation:
             record ids, except `org_slug`.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
         idempotent: whether the operation accepts an idempotency key, or a function that decides
-            this for a request body. POST operations with the status 201 or 202 do by default.
+            this for a request body. If this is false, POST operations with the status 201 or 202
+            still do.
         allows_api_keys: whether API keys may call the operation. By default, they may call
             operations that have a permission.
         nullable: whether the handler may return None. `data` is then null.

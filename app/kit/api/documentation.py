@@ -24,10 +24,10 @@ TITLE = "Labeling and Review Service"
 class Webhook:
     """A webhook request that the service sends.
 
-    Its body matches `schema`, which is documented as the OpenAPI component `component`.
+    Its body matches `schema`, which becomes the OpenAPI component named `component_name`.
     """
 
-    component: str
+    component_name: str
     description: str
     schema: Mapping[str, Any]
     headers: tuple[dict[str, Any], ...]
@@ -38,8 +38,8 @@ class ErrorBody(Schema):
 
     code = fields.String(required=True)
     message = fields.String(required=True)
-    field = fields.String()
-    details = fields.Dict()
+    field = fields.String(metadata={"description": "The invalid field, parameter or header."})
+    details = fields.Dict(metadata={"description": "Properties that depend on the code."})
 
 
 class ErrorResponse(Schema):
@@ -61,7 +61,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 def init(
     app: Flask, blueprints: list[Blueprint], webhooks: Mapping[str, Webhook], contact_url: str
 ) -> Api:
-    """Register all routes on `app`, and describe them and the webhooks that the service sends."""
+    """Register on `app` all routes, and the pages that describe them and the webhook requests."""
     app.config.update(
         API_TITLE=TITLE,
         API_VERSION="v1",
@@ -147,8 +147,8 @@ def _complete_operations(api: Api, operations_by_name: dict[str, Operation]) -> 
 def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
     descriptions = {}
     for event, webhook in webhooks.items():
-        api.spec.components.schema(webhook.component, dict(webhook.schema))
-        reference = {"$ref": f"#/components/schemas/{webhook.component}"}
+        api.spec.components.schema(webhook.component_name, dict(webhook.schema))
+        reference = {"$ref": f"#/components/schemas/{webhook.component_name}"}
         descriptions[event] = {
             "post": {
                 "operationId": f"receive_{event.replace('.', '_')}",
@@ -179,7 +179,7 @@ def _describe_parameter(op: Operation, parameter: dict[str, Any]) -> dict[str, A
     }
 
 
-_WEBHOOK_RESPONSE = "Received. The service retries the request after any other status."
+_WEBHOOK_RESPONSE = "Received. After any other status, the request is sent again up to three times."
 
 _COMMON_DESCRIPTIONS = {
     "cursor": "The `next_cursor` or `prev_cursor` from another page of the same list.",
@@ -205,7 +205,7 @@ def _describe_path_parameter(op: Operation, parameter: dict[str, Any]) -> dict[s
         schema = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 999_999_999}
     elif name == "org_slug" or name in op.text_ids:
         schema = {"type": "string"}
-    text = "The " + name.replace("_", " ").removesuffix(" id")
+    text = "The " + name.replace("org_", "organization_").replace("_", " ").removesuffix(" id")
     text += " id." if name.endswith("_id") else "."
     return {**parameter, "schema": schema, "description": text}
 
@@ -233,8 +233,8 @@ _IDEMPOTENCY_KEY_SCHEMA: dict[str, Any] = {
 def _list_headers(op: Operation) -> list[dict[str, Any]]:
     headers = []
     if op.in_organization and "{org_slug}" not in op.path:
-        # Not required: an API key belongs to one organization.
-        headers.append(describe_header("X-Org-Slug", "The slug of the organization."))
+        text = "The slug of the organization. Optional with an API key, which belongs to one."
+        headers.append(describe_header("X-Org-Slug", text))
     if op.revision:
         text = "The revision that the change is based on, in quotes."
         headers.append(describe_header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))

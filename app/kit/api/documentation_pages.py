@@ -17,7 +17,7 @@ _CONTENT_SECURITY_POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register these routes on `app`. `describe`, called once, returns the OpenAPI description."""
+    """Register the documentation routes on `app`, and cache the description from `describe`."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 

@@ -40,7 +40,7 @@ class _Gunzip:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._inflate = zlib.decompressobj(wbits=_GZIP_WBITS)
+        self._decompressor = zlib.decompressobj(wbits=_GZIP_WBITS)
         self._compressed = b""
 
     def read(self, size: int) -> bytes:
@@ -48,21 +48,21 @@ class _Gunzip:
 
         Raises zlib.error if the stream is malformed or truncated, or if data follows it.
         """
-        while not self._inflate.eof:
+        while not self._decompressor.eof:
             compressed = self._compressed or self._stream.read(_CHUNK_BYTES)
-            data = self._inflate.decompress(compressed, size)
-            self._compressed = self._inflate.unconsumed_tail
+            data = self._decompressor.decompress(compressed, size)
+            self._compressed = self._decompressor.unconsumed_tail
             if data:
                 return data
             if not compressed:
                 raise zlib.error("the stream ends too early")
-        if self._inflate.unused_data or self._stream.read(1):
+        if self._decompressor.unused_data or self._stream.read(1):
             raise zlib.error("data follows the stream")
         return b""
 
 
 class BodyReader:
-    """The decompressed body of the request.
+    """Reads the decompressed body of the request. Raises 415 if its coding is not supported.
 
     `read` raises the error from `build_error` as soon as more than `limit` bytes have been read.
     Therefore, a compressed body cannot take more memory or time than the limit allows.

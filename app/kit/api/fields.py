@@ -136,7 +136,7 @@ _NAME_PATTERN = rf"^\s*[^{_CONTROLS}]*[^{_CONTROLS}{INVISIBLE_CLASS}][^{_CONTROL
 class Name(Str):
     """A display name. It must have a visible character and must not have control characters.
 
-    The documented pattern covers only the common invisible characters.
+    Whitespace around it is removed first. The documented pattern omits rare invisible characters.
     """
 
     def __init__(self, *, max_length: int = 200, **options: Unpack[FieldOptions]) -> None:

@@ -70,7 +70,7 @@ def _serve(op: Operation, path_values: dict[str, str]) -> Response:
     if op.query is not None:
         arguments["query"] = _read_query(op, op.query, caller)
     started_at = time.monotonic()
-    body, raw = _read_body(op)
+    body, raw_body = _read_body(op)
     if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:
         # The caller may have lost access while the body arrived.
         arguments["caller"] = caller = _authenticate(op, path_values)
@@ -86,7 +86,7 @@ def _serve(op: Operation, path_values: dict[str, str]) -> Response:
         key,
         owner=_build_key_owner(op, caller),
         operation=f"{op.name} {request.path}",
-        body=raw,
+        body=raw_body,
         secret_fields=op.secret_fields,
         perform=lambda: op.respond(op.handler(**arguments)),
     )

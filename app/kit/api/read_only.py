@@ -18,7 +18,7 @@ class ReadOnly(fields.Field[Any]):
     """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        text = "Ignored, so that the object can be sent as it was returned."
+        text = "Ignored in requests, so that the object can be sent as it was returned."
         super().__init__(metadata={**schema, "readOnly": True, "description": text})
 
     def deserialize(self, *_: object, **__: object) -> object:

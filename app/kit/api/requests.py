@@ -21,6 +21,7 @@ MAX_ERRORS = 100
 _MAX_ECHO_LENGTH = 64
 _REPEATED_MESSAGE = "This field or parameter is sent more than once."
 _NOT_UTF8_MESSAGE = "Must be valid UTF-8 text."
+_NUL_MESSAGE = "NUL characters are not allowed."
 _JSON_TYPES = ("application/json",)
 _UPLOAD_TYPES = ("multipart/form-data",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
@@ -98,7 +99,8 @@ def read_json_body(
     """Return the validated JSON body, and its raw bytes.
 
     If `has_upload`, the error for another media type also names the media type of uploads. Raises
-    413 if the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
+    400 if a property is repeated or an integer is too large, 413 if the body exceeds `limit` bytes,
+    415 if its media type or content coding is not supported, and 422 if it is otherwise invalid.
     """
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_JSON_TYPES + (_UPLOAD_TYPES if has_upload else ()))
@@ -112,8 +114,8 @@ def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], byte
     """Return the validated optional JSON body with defaults, and the raw body.
 
     An empty body may have any media type, because some clients always send a media type. For a body
-    that is empty after validation, such as `{}`, the raw body is returned as empty too. Raises 413,
-    415 and 422 like `read_json_body`.
+    that is empty after validation, such as `{}`, the raw body is returned as empty too. Raises the
+    same errors as `read_json_body`.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers
     raw = read_body(limit) if has_body else b""
@@ -165,7 +167,7 @@ def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
             max_num_fields=_MAX_FORM_FIELDS,
         )
     except UnicodeDecodeError:
-        raise errors.unprocessable("body", _NOT_UTF8_MESSAGE) from None
+        raise errors.unprocessable("body", "The form must be percent-encoded UTF-8.") from None
     except ValueError:
         raise errors.unprocessable(
             "body", f"The form must not have more than {_MAX_FORM_FIELDS} fields."
@@ -198,7 +200,7 @@ def _check_size(data: dict[str, Any]) -> None:
 
 
 def read_query(schema: Schema) -> dict[str, Any]:
-    """Return the validated query string. Only parameters that are lists may be repeated.
+    """Return the validated query string. Of the declared parameters, only lists may be repeated.
 
     Raises 422 if the query string is invalid.
     """
@@ -208,7 +210,7 @@ def read_query(schema: Schema) -> dict[str, Any]:
     for name, values in request.args.lists():
         for text in (name, *values):
             if "\x00" in text:
-                raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8_MESSAGE)
+                raise errors.unprocessable(name.replace("\x00", ""), _NUL_MESSAGE)
         if len(values) > 1 and name not in lists and name in _list_declared_names(schema):
             raise errors.unprocessable(name, _REPEATED_MESSAGE)
         data[name] = values if name in lists else values[0]

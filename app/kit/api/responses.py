@@ -27,7 +27,7 @@ _PICTURE_FORMATS: dict[str, PictureFormat] = {"image/png": "png", "image/svg+xml
 class PageMeta(Schema):
     """The metadata of a page: the size of the list, and cursors for the adjacent pages."""
 
-    total = fields.Integer(required=True)
+    total = fields.Integer(required=True, metadata={"description": "The length of the whole list."})
     next_cursor = fields.String(required=True, allow_none=True)
     prev_cursor = fields.String(required=True, allow_none=True)
     page_size = fields.Integer(required=True)
@@ -94,10 +94,7 @@ def _encode_default(value: object) -> str:
 
 
 def encode(value: object) -> bytes:
-    """Return `value` as JSON. UUIDs, decimals and IP addresses become strings.
-
-    UTC times end with `Z`.
-    """
+    """Encode `value` as JSON. UUIDs, decimals and IPs become strings; UTC times end with `Z`."""
     return orjson.dumps(value, default=_encode_default, option=_JSON_OPTIONS)
 
 
@@ -168,7 +165,7 @@ def _build_disposition(name: str, *, inline: bool) -> str:
 
 
 def _parse_range(size: int) -> tuple[int, int] | None:
-    """Return the start and end of the requested byte range, or None to send the whole file.
+    """Return the start and end (exclusive) of the requested byte range, or None for all bytes.
 
     If the request has more than one range, the whole file is sent. Raises 416 if the range is
     outside the file.

@@ -35,7 +35,7 @@ def _find_literals(paths: Iterable[str]) -> dict[str, set[str]]:
 
 def _build_rule_class(literals: Mapping[str, set[str]]) -> type[Rule]:
     class LiteralFirstRule(Rule):
-        """A rule whose parameters do not match literal segments of other rules."""
+        """A rule whose parameters match no literal segment of another rule in the same position."""
 
         def get_converter(
             self,
@@ -57,7 +57,10 @@ def _build_rule_class(literals: Mapping[str, set[str]]) -> type[Rule]:
 
 @contextmanager
 def prefer_literals(app: Flask, paths: Iterable[str]) -> Iterator[None]:
-    """Prevent parameters of routes that the block registers from matching literals in `paths`."""
+    """Return a context manager in which new routes prefer literals.
+
+    Their parameters do not match a literal segment of `paths` in the same position.
+    """
     original, app.url_rule_class = app.url_rule_class, _build_rule_class(_find_literals(paths))
     try:
         yield

@@ -1,7 +1,7 @@
 """Exact counts whose cost does not grow with the number of rows.
 
 Totals and statistics are sums of a few cells. A cell is the number of rows with one combination of
-facets. Triggers append the changes that each statement makes to a table of deltas, so that writers
+facets. For each statement, triggers append its changes to a table of deltas, so that writers
 never wait for each other. A job folds the deltas into the cells (`upkeep`). The functions below
 build SQL expressions for the statements of features. An expression adds the cells and the remaining
 deltas in one statement, so that a count is exact for its snapshot. To count another list, see
@@ -115,9 +115,9 @@ def select_cells(
     span: BucketSpan | None = None,
     organization_id: UUID | None = None,
 ) -> Subquery:
-    """Return a subquery for the cells of a source that match `where`.
+    """Return a subquery for the cells and deltas of a source that match `where` and `span`.
 
-    It reads the cells of the current organization, or of `organization_id`. Its columns are
+    It reads those of the current organization, or of `organization_id`. Its columns are
     `shown_facets`, `n` (the number of rows) and `total` (the sum of the measure). Several rows may
     have the same facets; the caller must add them up. Raises LookupError if no cube has all
     requested facets.
@@ -169,7 +169,7 @@ def select_cells_between(
 ) -> Subquery:
     """Return a subquery like `select_cells` for the rows in a period.
 
-    It adds up whole buckets, and counts the rows at the edges of the period one by one.
+    It combines the cells of whole buckets with one row for each row at the edges of the period.
     """
     bucket_cubes = source.find_bucket_cubes(between.bucket, {*shown_facets, *where}, where)
     level = bucket_cubes[-1].length if bucket_cubes else None
@@ -193,18 +193,18 @@ def build_total(
     where: Where,
     *,
     between: Between | None = None,
-    organization_id: UUID | Sequence[UUID] | None = None,
+    organization_ids: Sequence[UUID] | None = None,
 ) -> ColumnElement[int]:
     """Return an SQL expression for the number of rows of a source that match `where`.
 
-    It counts the rows of the current organization, or of the organizations in `organization_id`.
-    Raises LookupError if no cube has all requested facets.
+    It counts only rows in the period `between`, if any, of the current organization or of
+    `organization_ids`. Raises LookupError if, without a period, no cube has all requested facets.
     """
-    counted_organizations = organization_id
-    if counted_organizations is None:
-        counted_organizations = tenancy.current_organization_id()
+    organizations: UUID | Sequence[UUID] | None = organization_ids
+    if organizations is None:
+        organizations = tenancy.current_organization_id()
     if between is None or (between.after is None and between.before is None):
-        return _select_sum(source, where, counted_organizations, None)
+        return _select_sum(source, where, organizations, None)
     bucket_cubes = source.find_bucket_cubes(between.bucket, where, where)
     if not bucket_cubes:
         return count(between.rows.where(*between.build_conditions(between.after, between.before)))
@@ -214,7 +214,7 @@ def build_total(
         row_count = count(between.rows.where(*conditions))
         result = result + row_count if sign > 0 else result - row_count
     if span is not None:
-        result += _select_sum(source, where, counted_organizations, span)
+        result += _select_sum(source, where, organizations, span)
     return result
 
 
@@ -235,10 +235,10 @@ def build_filtered_total(
 def build_prepared_total(
     source: Source, where: Where, *, many_organizations: bool = False
 ) -> ColumnElement[int]:
-    """Return the same expression as `build_total` for use in a prepared statement.
+    """Return the expression of `build_total` without a period, for use in a prepared statement.
 
-    The prepared statement has the parameter `organization_id`, or with `many_organizations` the
-    parameter `organization_ids`, a list.
+    The prepared statement has the parameters that `where` requires, and `organization_id` or, with
+    `many_organizations`, the list `organization_ids`.
     """
     return _select_sum(source, where, ORGANIZATION_LIST if many_organizations else None, None)
 
@@ -251,10 +251,10 @@ def count(rows: Select[Any]) -> ColumnElement[int]:
 def _select_sum(
     source: Source,
     where: Where,
-    organization_id: UUID | Sequence[UUID] | str | None,
+    organizations: UUID | Sequence[UUID] | str | None,
     span: BucketSpan | None,
 ) -> ColumnElement[int]:
-    statement = StatementBuilder(organization_id)
+    statement = StatementBuilder(organizations)
     cells_sql = statement.select_cells(source, (), where, span)
     sql = f"SELECT CAST(coalesce(sum(n), 0) AS bigint) AS n FROM ({cells_sql}) AS cells"  # noqa: S608
     return statement.as_select(sql, {"n": BigInteger()}).scalar_subquery()

@@ -31,10 +31,8 @@ class Count(TenantModel, db.Base):
 class CountDelta(db.Base):
     """A change to a count, made by one statement and not yet folded into the `Count` rows.
 
-    `xact` is the id of the transaction that made the change.
-
-    `organization_id` is not a foreign key, so that a write to a counted table does not lock the
-    organization.
+    `xact` is the id of the transaction that made the change. `organization_id` is not a foreign
+    key, so that a write to a counted table does not lock the organization.
     """
 
     __tablename__ = "count_deltas"

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 MONTH, DAY, HOUR = 7, 10, 13
 """The bucket levels. Each value is the number of characters in the names of its buckets."""
 
-_HOUR = timedelta(hours=1)
-_DAY = timedelta(days=1)
+_ONE_HOUR = timedelta(hours=1)
+_ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def round_up(at: datetime, level: int) -> datetime:
 
 def _compute_next_start(begin: datetime, level: int) -> datetime:
     if level == MONTH:
-        return round_down(begin + 31 * _DAY, level)
-    return begin + (_DAY if level == DAY else _HOUR)
+        return round_down(begin + 31 * _ONE_DAY, level)
+    return begin + (_ONE_DAY if level == DAY else _ONE_HOUR)
 
 
 def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -> list[BucketRange]:

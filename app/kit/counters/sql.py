@@ -1,7 +1,6 @@
 """Builders for the SQL that reads cells and deltas.
 
-The SQL is built as text, because building it from SQLAlchemy expressions takes longer than running
-it.
+The SQL is text, because building it from SQLAlchemy expressions takes longer than running it.
 """
 
 import re
@@ -103,21 +102,21 @@ def list_bound_values(levels: Sequence[int], first: datetime, end: datetime) -> 
 class StatementBuilder:
     """Builds SQL and its parameters, for one or several organizations.
 
-    If `organization_id` is None, the SQL is for a prepared statement with the parameter
+    If `organizations` is None, the SQL is for a prepared statement with the parameter
     `organization_id`. With ORGANIZATION_LIST instead of None, the parameter is `organization_ids`.
     """
 
-    def __init__(self, organization_id: UUID | Sequence[UUID] | str | None) -> None:
+    def __init__(self, organizations: UUID | Sequence[UUID] | str | None) -> None:
         self._values: dict[str, object] = {}
         self._parameters = {_ORGANIZATION, _ORGANIZATIONS}
-        if organization_id is None:
+        if organizations is None:
             self.organization = f"CAST(:{_ORGANIZATION} AS uuid)"
-        elif organization_id == ORGANIZATION_LIST:
+        elif organizations == ORGANIZATION_LIST:
             self.organization = f"ANY (CAST(:{_ORGANIZATIONS} AS uuid[]))"
-        elif isinstance(organization_id, UUID):
-            self.organization = f"CAST({self.add(str(organization_id))} AS uuid)"
+        elif isinstance(organizations, UUID):
+            self.organization = f"CAST({self.add(str(organizations))} AS uuid)"
         else:
-            ids = self.add([str(id_) for id_ in organization_id])
+            ids = self.add([str(id_) for id_ in organizations])
             self.organization = f"ANY (CAST({ids} AS uuid[]))"
 
     def as_select(

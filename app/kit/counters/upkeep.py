@@ -45,7 +45,7 @@ _read_counter = count(1)
 
 @dataclass(frozen=True)
 class Difference:
-    """A wrong cell. Adding `n` to its count and `total` to its sum would correct it."""
+    """A wrong cell. Adding `n` and `total` would correct it. `organization` is a slug."""
 
     organization: str
     source: str

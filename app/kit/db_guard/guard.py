@@ -70,7 +70,7 @@ class Guard:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the database is known to be unreachable."""
+        """Return whether the circuit is open, because the database is known to be unreachable."""
         return self._is_open
 
     @contextmanager
@@ -121,7 +121,7 @@ class Guard:
             self._connections.pop(id(connection), None)
 
     def _list_connections(self) -> list[Connection]:
-        """Return the open connections. No other thread closes them while the lock is held."""
+        """Return the open connections. The caller has the lock, so no other thread closes them."""
         connections = (reference() for reference in list(self._connections.values()))
         return [connection for connection in connections if connection is not None]
 

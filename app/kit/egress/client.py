@@ -45,7 +45,7 @@ class Egress:
     def __init__(self, policy: Policy, *, ca_file: str | None = None) -> None:
         self.policy = policy
         self._context = build_tls_context(ca_file)
-        self._pooled: tuple[int, GuardedAdapter | None] = (0, None)
+        self._pid_and_adapter: tuple[int, GuardedAdapter | None] = (0, None)
 
     def check_url(self, url: str, *, lookup_limiter: LookupLimiter = nullcontext) -> None:
         """Check a URL before it is stored. Every request checks its URL again.
@@ -109,14 +109,14 @@ class Egress:
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
-        deadline: float = 10.0,
+        total_timeout: float = 10.0,
         max_response_bytes: int = 16_384,
         success_body_seconds: float = inf,
         repeatable: bool = True,
     ) -> RequestOutcome:
         """Send one request and return its outcome. Redirects are not followed.
 
-        `deadline` is the timeout in seconds for the whole request, including the DNS lookup. The
+        `total_timeout` is the limit in seconds for the whole request and its DNS lookup. The
         response body is cut off after `max_response_bytes`. If the status is 2xx, reading the body
         takes at most `success_body_seconds`. If `repeatable`, the request is sent again when a
         pooled connection breaks before the first byte of the response. Otherwise it is sent only
@@ -128,7 +128,7 @@ class Egress:
         started_at = monotonic()
         prepared = _prepare_request(method, headers or {}, body)
         max_bytes = max_response_bytes * _FRAME_FACTOR + _MAX_HEADER_BYTES
-        call = Call(self.policy, started_at + deadline, max_bytes, repeatable)
+        call = Call(self.policy, started_at + total_timeout, max_bytes, repeatable)
         outcome = RequestOutcome()
         try:
             response = self._send_request(prepared, url, call, outcome)
@@ -144,7 +144,7 @@ class Egress:
     def session(
         self,
         *,
-        deadline: float = 30.0,
+        total_timeout: float = 30.0,
         max_response_bytes: int = 16 * 1024 * 1024,
         ends_at: float = inf,
     ) -> requests.Session:
@@ -154,7 +154,7 @@ class Egress:
         redirects, keeps no cookies and decompresses nothing.
 
         Args:
-            deadline: timeout in seconds for a request and its response; may be infinite.
+            total_timeout: timeout in seconds for a request and its response; may be infinite.
             max_response_bytes: maximum size of a response in bytes. A larger response raises an
                 exception.
             ends_at: the `time.monotonic()` value at which all requests end.
@@ -162,7 +162,7 @@ class Egress:
         session = _Session()
 
         def build_call() -> Call:
-            call_deadline = min(monotonic() + deadline, ends_at)
+            call_deadline = min(monotonic() + total_timeout, ends_at)
             return Call(self.policy, call_deadline, max_response_bytes + _MAX_HEADER_BYTES)
 
         for scheme in ("https://", "http://"):
@@ -171,10 +171,10 @@ class Egress:
 
     @property
     def _adapter(self) -> GuardedAdapter:
-        pid, adapter = self._pooled
+        pid, adapter = self._pid_and_adapter
         if adapter is None or pid != os.getpid():
             adapter = GuardedAdapter(lambda: Call(self.policy), self._context)
-            self._pooled = (os.getpid(), adapter)
+            self._pid_and_adapter = (os.getpid(), adapter)
         return adapter
 
     def _send_request(

@@ -196,6 +196,7 @@ class GuardedAdapter(HTTPAdapter):
 
         Raises:
             EgressRefused: the policy does not allow the request.
+            RequestException: the request failed.
         """
         timeout = timeout or _DEFAULT_TIMEOUTS
         call = self._build_call()

@@ -37,9 +37,11 @@ class GuardedNetwork:
         except EgressRefused as refusal:
             raise self._build_error(refusal.reason) from None
 
-    def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
+    def session(self, *, total_timeout: float, max_response_bytes: int) -> requests.Session:
         """Return a `requests` session with the same policy (see `Egress.session`)."""
-        return self._egress.session(deadline=deadline, max_response_bytes=max_response_bytes)
+        return self._egress.session(
+            total_timeout=total_timeout, max_response_bytes=max_response_bytes
+        )
 
 
 class ExpiringNetwork(GuardedNetwork):
@@ -89,10 +91,12 @@ class ExpiringNetwork(GuardedNetwork):
             self._shut_down()
         return connection
 
-    def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
+    def session(self, *, total_timeout: float, max_response_bytes: int) -> requests.Session:
         """Return a `requests` session whose requests time out at the time limit."""
         return self._egress.session(
-            deadline=deadline, max_response_bytes=max_response_bytes, ends_at=self._ends_at
+            total_timeout=total_timeout,
+            max_response_bytes=max_response_bytes,
+            ends_at=self._ends_at,
         )
 
     def _get_remaining(self) -> float:

@@ -28,12 +28,10 @@ class ErrorKind(StrEnum):
 class RequestOutcome:
     """The outcome of a request: the response, or the reason for the failure.
 
-    The client fills it in while the response arrives.
-
-    `status_code` is None if no status line was received. If `status_code` and `error` are both set,
-    the response was interrupted after its headers. Names in `headers` are in lower case. `body` is
-    never decompressed, and is cut off at the maximum size. `error` is a short sentence that reveals
-    nothing about the internal network.
+    The client fills it in while the response arrives. `status_code` is None if no status line was
+    received. If `status_code` and `error` are both set, the response was interrupted after its
+    headers. Names in `headers` are in lower case. `body` is never decompressed, and is cut off at
+    the maximum size. `error` is a short sentence that reveals nothing about the internal network.
     """
 
     status_code: int | None = None

@@ -1,7 +1,4 @@
-"""Phrases for web pages, in one TOML file per language.
-
-A phrase is identified by its table and its name.
-"""
+"""Phrases for web pages, identified by table and name, in one TOML file per language."""
 
 import tomllib
 from collections.abc import Iterable
@@ -56,7 +53,7 @@ class Phrases:
         return DEFAULT_LANGUAGE
 
     def find(self, key: str, locale: str) -> tuple[PhrasePart, ...]:
-        """Return the phrase `table.name` in the closest available language.
+        """Return the phrase with the key `table.name` in the closest available language.
 
         Raises TemplateError if no language has the phrase.
         """

@@ -1,4 +1,4 @@
-"""Functions that queue emails in the caller's transaction, and the job that sends them."""
+"""The class that queues emails in the caller's transaction, and the job that sends them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -127,8 +127,8 @@ class Emails:
     def enqueue_delayed(self, email: Email, *, delay: float, unique_key: str | None) -> None:
         """Queue an email that is sent in `delay` seconds (see `enqueue`).
 
-        `cancel_queued` finds the email by `unique_key`, unless it is None or the key of an earlier
-        email that is being sent.
+        `cancel_queued` finds the email by `unique_key`, unless the key is None or belongs to an
+        earlier email that has not been sent.
         """
         args = self._build_args(email)
         options: dict[str, Any] = {
@@ -234,7 +234,8 @@ def _get_email_name(job: Job) -> str:
 def send(job: Job) -> None:
     """Send a queued email, or drop it if its recipient must no longer get it.
 
-    If the job runs again after a crash, it uses the same message id.
+    Then delete the encrypted values of the job. If the job runs again after a crash, it uses the
+    same message id.
     """
     email = encrypted_args.decrypt(job.args)
     emails = EMAILS_BY_NAME[job.args["folder"]]

@@ -33,7 +33,7 @@ _READ = text(
 
 
 class Backlog(NamedTuple):
-    """The backlog of a queue.
+    """The backlog of a queue or due source.
 
     `depth` is the number of due rows. For jobs, it includes running jobs, and is at most
     MAX_COUNTED_JOBS. `age` is the number of seconds for which the oldest due row has been waiting
@@ -47,7 +47,7 @@ class Backlog(NamedTuple):
 
 
 def read() -> list[Backlog]:
-    """Return the backlog of every queue that this deployment serves."""
+    """Return the backlog of every queue and due source that this deployment serves."""
     with tenancy.across_organizations(reason="the operator monitors every organization's work"):
         outbound = container.settings().outbound
         names = [queue.name for queue in list_served_queues(outbound=outbound)]

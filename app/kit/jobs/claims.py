@@ -18,7 +18,7 @@ from app.kit import db, leases
 from app.kit.leases import Lease, LeasedTable
 
 # If a crash of the database loses a claim or a renewal, the job is claimed or renewed again.
-JOB_LEASES = LeasedTable("jobs", seconds=30, renew_seconds=7.5, async_renewal=True)
+JOB_LEASES = LeasedTable("jobs", lease_seconds=30, renew_seconds=7.5, async_renewal=True)
 MAX_BATCH_SIZE = 100
 """The maximum number of jobs in a batch."""
 FAULTS_BEFORE_ISOLATION = 3
@@ -190,13 +190,13 @@ def claim(
         "batched": list(batch_functions),
         "batch": MAX_BATCH_SIZE,
         "faults": FAULTS_BEFORE_ISOLATION,
-        "lease_seconds": JOB_LEASES.seconds,
+        "lease_seconds": JOB_LEASES.lease_seconds,
     }
     return [ClaimedJob(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
 
 
 BEFORE_FIRST_ORGANIZATION = UUID(int=0)
-"""The `last_served_key` with which `claim` starts at the first organization."""
+"""The fairness key of jobs without an organization. It precedes the keys of all organizations."""
 
 
 def get_fairness_key(job: ClaimedJob) -> UUID:
@@ -205,7 +205,7 @@ def get_fairness_key(job: ClaimedJob) -> UUID:
 
 
 def has_claimable_job(queue: str, *, quota: int) -> bool:
-    """Return whether `claim` would claim a job of `queue` with this quota."""
+    """Return whether `claim` would claim a job from `queue` with this quota."""
     values = {"queue": queue, "quota": quota, "first": BEFORE_FIRST_ORGANIZATION}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 

@@ -16,12 +16,12 @@ _DELETE = text(f"UPDATE jobs SET args = args - '{KEY}' WHERE id = :id")  # noqa:
 
 
 def encrypt(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the args of a job that contain `values` only in encrypted form."""
+    """Return job args that contain `values` in encrypted form."""
     return {KEY: container.keyring().encrypt(orjson.dumps(values))}
 
 
 def decrypt(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that `encrypt` encrypted."""
+    """Return the values from `encrypt`. Raises DecryptionFailed like `Keyring.decrypt`."""
     values: dict[str, Any] = orjson.loads(container.keyring().decrypt(args[KEY]))
     return values
 

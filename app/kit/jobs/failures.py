@@ -151,7 +151,7 @@ def change_in_batches(
 def retry(ids: list[str]) -> int:
     """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
 
-    Jobs that have not failed are skipped.
+    First calls their handlers' `on_retry`. Jobs that have not failed are skipped.
 
     Raises:
         ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried.

@@ -34,7 +34,7 @@ class Yielded(Exception):  # noqa: N818 - a signal, not an error
 
 
 class Retry(Exception):  # noqa: N818 - a signal, not an error
-    """A handler raises this to run the job again after a delay. The job stores the message.
+    """A handler raises this to run the job again after a delay. The job's row stores the message.
 
     `min_delay` is in seconds. The job waits longer if the backoff for its attempt is longer.
     """
@@ -234,7 +234,7 @@ class DueSource:
         wait_until_handled: function that is called with a timeout in seconds, waits until all
             accepted rows are handled, and returns whether all were handled in time.
         measure_backlog: function that returns the number of due rows, and the age of the oldest
-            row in seconds.
+            due row in seconds.
         late_after: age in seconds above which the queue is late.
     """
 

@@ -46,7 +46,7 @@ def store(
 
 
 def restart(unique_key: str, args: dict[str, Any], request_id: str | None) -> bool:
-    """Replace the args of the unfinished job with this key, and make the job due now.
+    """Replace the args and request id of the unfinished job with this key, and make it due now.
 
     Returns whether there is such a job.
     """

@@ -29,7 +29,7 @@ log = get_logger(__name__)
 
 DRAIN_FUNCTION = "app.kit.jobs.worker.drain"
 """The path of the function that each message calls with the name of a group."""
-IDLE_SECONDS = 0.1
+_PAUSE_SECONDS = 0.1
 MAX_MESSAGES_PER_SOURCE = 16
 """The maximum number of pending messages for a due source. With more messages, claims could expire
 before a process handles them."""
@@ -57,11 +57,11 @@ class Relay:
 
     def run(self) -> None:
         """Run until `stopping` is set. During an outage of PostgreSQL or Redis, wait and retry."""
-        pause = IDLE_SECONDS
+        pause = _PAUSE_SECONDS
         while not self.stopping.is_set():
             try:
                 self.run_once()
-                pause = IDLE_SECONDS
+                pause = _PAUSE_SECONDS
             except (SQLAlchemyError, RedisError) as failure:
                 log.warning("relay.waiting", error=type(failure).__name__)
                 # A random pause, so that several relays do not retry at the same time.
@@ -90,7 +90,7 @@ class Relay:
     def _wake_workers(self, connection: Redis) -> int:
         """Send a message to each group that has a claimable job and no pending message.
 
-        Returns the number of messages.
+        Also starts the processes of groups with a due job. Returns the number of messages.
         """
         served_queues = list_served_queues(outbound=container.settings().outbound)
         with db.transaction():

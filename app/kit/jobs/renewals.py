@@ -22,7 +22,7 @@ _lock = Lock()
 
 @contextmanager
 def keep_renewed(app: Flask, lease: Lease) -> Iterator[None]:
-    """Keep renewing `lease` while the block runs, unless another worker has claimed its jobs."""
+    """Keep renewing `lease` in a `with` block, unless another worker has claimed its jobs."""
     keeper = _get_keeper(app)
     # The claim was milliseconds ago, and only the time of the renewal matters here.
     keeper.add([lease], time.monotonic())

@@ -37,7 +37,7 @@ _CALLBACK_NAMES = ("_success_callback_name", "_failure_callback_name", "_stopped
 
 
 def is_permitted(job: Job, functions: frozenset[str]) -> bool:
-    """Return whether a message calls one of `functions` and uses no other RQ feature.
+    """Return whether a message (an RQ job) calls one of `functions` and uses no other RQ feature.
 
     This service never uses callbacks, instances, webhooks or repetitions. Therefore, a message with
     one of these features was not written by this service.

@@ -61,7 +61,7 @@ def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
         for args in (job.args["events"] if job_handler.single_event_handler else [job.args])
     ]
     if first.interruptions >= MAX_INTERRUPTIONS:
-        error = "The worker process died each time it ran this job."
+        error = f"The worker process died {first.interruptions} times while it ran this job."
         if not _split_group(job_handler, first, lease, error):
             _fail_job(job_handler, jobs[0], error)
         return
@@ -140,7 +140,7 @@ def _commit_outcome(lease: Lease) -> None:
 def _requeue_after_fault(
     job_handler: Handler, jobs: list[Job], claimed_jobs: Sequence[ClaimedJob], failure: Exception
 ) -> None:
-    """Requeue jobs after a platform fault, without counting an attempt."""
+    """Requeue or split jobs after a platform fault, without counting an attempt."""
     faults = claimed_jobs[0].faults + 1
     delays = _FAULT_BACKOFF_SECONDS
     # A random delay, so that jobs that failed together are not retried together.
@@ -239,7 +239,7 @@ def _write_outcome(write: Callable[[], T]) -> T | None:
     `write` checks the lease, so nothing is overwritten if the lease expires meanwhile. Returns the
     result of `write`, or None if it did not succeed.
     """
-    deadline = time.monotonic() + claims.JOB_LEASES.seconds
+    deadline = time.monotonic() + claims.JOB_LEASES.lease_seconds
     while True:
         try:
             with (
@@ -263,7 +263,7 @@ def _describe_failure(failure: BaseException) -> str:
 
 @contextmanager
 def _bind_context(job_handler: Handler, job: Job) -> Iterator[None]:
-    """Bind the job's organization, request id and actor while the block runs."""
+    """Bind the job's organization, request id and actor in a `with` block."""
     events.set_request_id(job.request_id)
     bind_job(str(job.id), job.request_id, str(job.organization_id or ""))
     name = job_handler.name

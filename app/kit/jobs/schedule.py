@@ -1,6 +1,6 @@
-"""The schedule of periodic jobs. A job runs at most once for each due time.
+"""The schedule of periodic jobs. A job is enqueued at most once for each due time.
 
-This also holds if several relays run. After an outage, a job runs only for the latest due
+This also holds if several relays run. After an outage, a job is enqueued only for the latest due
 time that it missed.
 """
 

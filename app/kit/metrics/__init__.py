@@ -28,11 +28,11 @@ DELIVERIES = Counter("labeling_deliveries", "Webhook delivery attempts.", ["outc
 JOBS = Counter("labeling_jobs", "Runs of background jobs.", ["function", "outcome"])
 JOBS_FAILED = Counter(
     "labeling_jobs_given_up",
-    "Jobs that failed at every attempt. The command `flask jobs list` shows them.",
+    "Jobs that failed and are not retried. The command `flask jobs list` shows them.",
     ["function"],
 )
 LEASE_EXPIRIES = Counter(
-    "labeling_lease_expiries", "Leases that expired before the worker finished the job.", ["queue"]
+    "labeling_lease_expiries", "Expired leases of unfinished jobs and deliveries.", ["queue"]
 )
 RATE_LIMIT_STORE_FAILURES = Counter(
     "labeling_rate_limit_store_failures",

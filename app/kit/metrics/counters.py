@@ -126,15 +126,15 @@ class HistogramSeries:
 
     def __init__(self, name: str, values: tuple[str, ...], bounds: tuple[float, ...]) -> None:
         self._bounds = bounds
-        self._sum: SeriesKey = (name, values, SUM)
-        self._buckets: list[SeriesKey] = [
+        self._sum_key: SeriesKey = (name, values, SUM)
+        self._bucket_keys: list[SeriesKey] = [
             (name, values, get_bucket_name(bound)) for bound in bounds
         ]
 
     def observe(self, value: float) -> None:
         """Count a value in its bucket, and add it to the sum."""
-        key = self._buckets[bisect_left(self._bounds, value)]
-        INCREMENTS.add((key, 1.0), (self._sum, value))
+        key = self._bucket_keys[bisect_left(self._bounds, value)]
+        INCREMENTS.add((key, 1.0), (self._sum_key, value))
 
 
 SUM = "sum"

@@ -29,18 +29,18 @@ class Gauge(NamedTuple):
 
     name: str
     documentation: str
-    labels: tuple[str, ...] = ()
+    label_names: tuple[str, ...] = ()
 
-    def build_reading(self, value: float, *labels: str) -> "GaugeReading":
+    def build_reading(self, value: float, *label_values: str) -> "GaugeReading":
         """Return a `GaugeReading` with this value and these label values."""
-        return GaugeReading(self, labels, value)
+        return GaugeReading(self, label_values, value)
 
 
 class GaugeReading(NamedTuple):
-    """The current value of one series of a gauge. `labels` are in the order of the label names."""
+    """The current value of one series of a gauge, whose `label_names` name the `label_values`."""
 
     gauge: Gauge
-    labels: tuple[str, ...]
+    label_values: tuple[str, ...]
     value: float
 
 
@@ -116,7 +116,7 @@ def _build_gauges(readings: Iterable[GaugeReading]) -> Iterable[Metric]:
             continue
         seen.add((gauge.name, labels))
         if gauge.name not in families:
-            families[gauge.name] = GaugeMetricFamily(*gauge[:2], labels=gauge.labels)
+            families[gauge.name] = GaugeMetricFamily(*gauge[:2], labels=gauge.label_names)
         families[gauge.name].add_metric(labels, value)
     return families.values()
 

@@ -22,7 +22,7 @@ from app.kit.metrics.counters import INCREMENTS, Increments, SeriesKey
 log = get_logger(__name__)
 
 SUMS_KEY = "{labeling:metrics}:sums"
-SEND_SECONDS = 1.0
+_SEND_INTERVAL_SECONDS = 1.0
 _MARK_SECONDS = 3600
 _LOCK_SECONDS = 1.0
 _OUTAGE_QUIET_SECONDS = 120.0
@@ -88,7 +88,7 @@ class MetricStore:
 
     def _send_forever(self) -> None:
         while True:
-            time.sleep(SEND_SECONDS)
+            time.sleep(_SEND_INTERVAL_SECONDS)
             self.send()
 
     def send(self) -> bool:

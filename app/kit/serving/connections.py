@@ -71,13 +71,13 @@ class Connection:
         self.on_pace_until = now
         self.deadline = now + seconds
 
-    def extend_deadline(self, count: int, now: float, rate: int, seconds: float) -> None:
-        """Extend the deadline for `count` transferred bytes, to at most `seconds` from now.
+    def extend_deadline(self, byte_count: int, now: float, rate: int, seconds: float) -> None:
+        """Extend the deadline for `byte_count` transferred bytes, to at most `seconds` from now.
 
         `rate` is the minimum number of bytes per second that the client must transfer.
         """
-        self.deadline = min(now + seconds, self.deadline + count / rate)
-        self.on_pace_until = min(now, self.on_pace_until + count / rate)
+        self.deadline = min(now + seconds, self.deadline + byte_count / rate)
+        self.on_pace_until = min(now, self.on_pace_until + byte_count / rate)
 
 
 class ConnectionTable:

@@ -226,10 +226,10 @@ class EventLoop:
         else:
             self._await_more(connection, request, len(data))
 
-    def _await_more(self, connection: Connection, request: Request, count: int) -> None:
+    def _await_more(self, connection: Connection, request: Request, byte_count: int) -> None:
         limits, state = self._limits, connection.state
         if state is ConnectionState.BODY:
-            self._sockets.extend_deadline(connection, count, limits.body_seconds)
+            self._sockets.extend_deadline(connection, byte_count, limits.body_seconds)
         elif request.head_complete:
             if request.expects_continue and not request.body_store.size:
                 connection.socket.send(CONTINUE)
@@ -256,7 +256,7 @@ class EventLoop:
         return victim is not None
 
     def _send_more(self, connection: Connection) -> None:
-        """Send more buffered bytes. Once all are sent, a thread continues the response."""
+        """Send buffered bytes. Once all are sent, finish the response or let a thread continue."""
         exchange = connection.exchange
         assert exchange is not None
         unsent_before = exchange.unsent_bytes

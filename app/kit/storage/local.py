@@ -124,7 +124,7 @@ class LocalFiles:
             self.remove(key)
 
     def prune(self, folder: str) -> None:
-        """Delete a folder and its subfolders, bottom-up, if each is empty when it is deleted."""
+        """Delete a folder and its subfolders, bottom-up, except those that are not empty."""
         for parent, _, _ in os.walk(self._root / folder, topdown=False):
             with suppress(OSError):
                 Path(parent).rmdir()

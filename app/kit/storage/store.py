@@ -146,7 +146,7 @@ class Storage:
     `prefix` is the path of a folder; an empty string means the whole storage.
 
     Every method raises `InvalidKey` for an invalid key, and `StorageUnavailable` if an object store
-    does not respond. Methods that write raise `StorageFull` if there is too little space.
+    or a write to a disk fails. Methods that write raise `StorageFull` if there is too little space.
     """
 
     def __init__(self, url: str, reserve: DiskReserve | None = None) -> None:
@@ -280,10 +280,7 @@ class Storage:
         self.prune(prefix)
 
     def prune(self, prefix: str) -> None:
-        """Delete a folder and its subfolders if they are empty.
-
-        Only a local disk keeps empty folders.
-        """
+        """Delete a folder and its subfolders if they are empty. Object stores have no folders."""
         self._backend.prune(check_prefix(prefix))
 
     def sweep(self, prefix: str, older_than: timedelta) -> int:

@@ -9,5 +9,5 @@ from app.schemas.artifact_schemas.service import deleting
 
 @jobs.handler(deleting.DELETE_JOB, queue="bulk", resumable=True, max_attempts=10)
 def delete_schema(job: Job) -> None:
-    """Finish the deletion of a schema: remove the schema from its documents, then delete it."""
+    """Remove a deleted schema from its documents, then delete its predictions and its row."""
     deleting.finish_deletion(UUID(job.args["schema_id"]), job.checkpoint)

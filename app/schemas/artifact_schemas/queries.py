@@ -55,7 +55,7 @@ def list_schemas(page: PageRequest, **filters: Any) -> Page:
     # The sizes of the fields are read only for the rows of the page, not for all sorted rows.
     keys = select(_SORT_COLUMNS[page.sort.lstrip("-")], ArtifactSchema.id).where(*conditions)
     large_columns = (ArtifactSchema.fields, ArtifactSchema.guidelines)
-    rows = paginate(
+    rows_page = paginate(
         select(
             *_LISTED_COLUMNS,
             *(_build_size_limited_column(column, page) for column in large_columns),
@@ -66,7 +66,7 @@ def list_schemas(page: PageRequest, **filters: Any) -> Page:
         counted_rows=select(ArtifactSchema.id).where(*conditions),
         key_queries=[KeyQuery(keys)],
     )
-    return replace(rows, items=[ArtifactSchema(**row._mapping) for row in rows.items])  # noqa: SLF001 - public in SQLAlchemy
+    return replace(rows_page, items=[ArtifactSchema(**row._mapping) for row in rows_page.items])  # noqa: SLF001 - public in SQLAlchemy
 
 
 def find_schema(schema_id: UUID) -> ArtifactSchema | None:

@@ -58,15 +58,15 @@ class _FieldProperties(Schema):
     key = Str(required=True, description="The field's key in snake_case, at most 64 characters.")
     label = Str(allow_none=True)
     type = _build_type_field(TYPES)
-    required = Bool(allow_none=True)
-    multiple = Bool(allow_none=True)
+    required = Bool(allow_none=True, description="Whether a submitted tag set must have a value.")
+    multiple = Bool(allow_none=True, description="Whether the field can have several values.")
     description = Str(allow_none=True)
     options = List(Nested(FieldOptionBody), max_items=MAX_OPTIONS, allow_none=True)
     constraints = JsonObject(
         allow_none=True,
         description=f"Constraints, depending on the type: {', '.join(sorted(CONSTRAINTS))}.",
     )
-    ai_assist = Bool(allow_none=True)
+    ai_assist = Bool(allow_none=True, description="Whether predictions include the field.")
 
 
 class TableColumnBody(_FieldProperties):
@@ -83,7 +83,7 @@ class SchemaFieldBody(_FieldProperties):
 
 
 class ReviewPolicyBody(Schema):
-    """The rules for reviewing tag sets. Omitted properties keep their current or default values."""
+    """The rules of `ReviewPolicy`. Omitted properties keep their current or default values."""
 
     labels_per_artifact = Int(minimum=1, maximum=20)
     sample_rate = Float(validate=_FRACTION_RANGE)
@@ -165,12 +165,12 @@ class TableColumn(Response):
     key = Str()
     label = Str()
     type = Str(validate=OneOf(TYPES))
-    required = Bool()
-    multiple = Bool()
+    required = Bool(description="Whether a submitted tag set must have a value.")
+    multiple = Bool(description="Whether the field can have several values.")
     description = Str()
     options = List(Nested(FieldOption))
     constraints = JsonObject()
-    ai_assist = Bool()
+    ai_assist = Bool(description="Whether predictions include the field.")
 
 
 class SchemaField(TableColumn):
@@ -182,11 +182,11 @@ class SchemaField(TableColumn):
 class ReviewPolicy(Response):
     """The rules for reviewing tag sets."""
 
-    labels_per_artifact = Int()
-    sample_rate = Float()
-    auto_accept_agreement = Float(allow_none=True)
-    auto_accept_confidence = Float(allow_none=True)
-    max_rejections = Int(allow_none=True)
+    labels_per_artifact = Int(description="The number of tag sets that an artifact needs.")
+    sample_rate = Float(description="The fraction (0 to 1) of tag sets sampled for review.")
+    auto_accept_agreement = Float(allow_none=True, description="Minimum for automatic acceptance.")
+    auto_accept_confidence = Float(allow_none=True, description="Minimum for automatic acceptance.")
+    max_rejections = Int(allow_none=True, description="Null means that there is no limit.")
 
 
 class VersionReference(Response):
@@ -235,7 +235,7 @@ class FieldChange(Response):
     kind = Str(validate=OneOf(["added", "removed", "changed"]))
     key = Str()
     breaking = Bool()
-    what = Str()
+    what = Str(description="The changed property. For an addition or removal: `field` or `column`.")
     before = Any_(allow_none=True, data_key="from", attribute="from")
     after = Any_(allow_none=True, data_key="to", attribute="to")
 
@@ -250,8 +250,8 @@ class SchemaVersion(Response):
     review_policy = Nested(ReviewPolicy)
     published_by = Uuid(allow_none=True)
     published_at = UtcDateTime()
-    changes = List(Nested(FieldChange))
-    breaking = Bool()
+    changes = List(Nested(FieldChange), description="The changes since the previous version.")
+    breaking = Bool(description="Whether one of the changes is breaking.")
     note = Str(allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
@@ -280,7 +280,7 @@ class VersionDiff(Response):
     base = Nested(VersionReference, allow_none=True, data_key="from", attribute="from")
     version = Nested(VersionReference, data_key="to", attribute="to")
     changes = List(Nested(FieldChange))
-    breaking = Bool()
+    breaking = Bool(description="Whether one of the changes is breaking.")
 
 
 class TagsJsonSchema(Response):

@@ -7,11 +7,11 @@ from app.schemas.templates.catalog import INDUSTRIES
 
 
 class TemplateFilters(Schema):
-    """Filters for the list of templates. `q` is a substring of the name or the document type."""
+    """Filters for the list of templates. `q` searches the name and the document type."""
 
     industry = Str(validate=OneOf(INDUSTRIES))
     document_type = Str(max_length=100)
-    q = Str(max_length=200)
+    q = Str(max_length=200, description="A part of the name or document type, in any case.")
 
 
 class InstantiateTemplate(Schema):

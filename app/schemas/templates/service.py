@@ -23,8 +23,8 @@ def list_templates(
 ) -> Page:
     """Return a page of the templates that match the filters; a filter that is None matches all.
 
-    `q` is a substring of the name or the document type. The database filters and paginates the
-    templates like the rows of a table.
+    `q` is a part of the name or the document type, in any case. The database filters and paginates
+    the templates like the rows of a table.
     """
     templates = load_templates()
     columns = ("id", "name", "industry", "document_type")

@@ -69,7 +69,8 @@ def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
 def expire_claims(job: Job) -> None:
     """Clear expired claims on artifacts.
 
-    An artifact can be claimed again as soon as its claim expires, even before this job runs.
+    An artifact can be claimed again as soon as its claim expires, even before this job runs. An
+    artifact that was in progress only because of its claim becomes `ready`.
     """
     while queries.CLAIMABLE_ARTIFACTS.expire_claims():
         job.checkpoint()

@@ -72,8 +72,10 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
 def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> object:
     """Claim the next artifact.
 
-    Claims and returns the most urgent artifact that the caller may label, or returns null if no
-    artifact matches.
+    Claims and returns the caller's next artifact, or returns null if no artifact matches. Artifacts
+    that the caller has claimed come first, then artifacts for which the caller has a draft,
+    artifacts assigned to the caller, artifacts assigned to the caller's teams, and unassigned
+    artifacts. In each group, the most urgent artifact comes first.
     """
     return claims.claim_next(caller=caller, **body)
 

@@ -60,7 +60,7 @@ class NextArtifact(Schema):
         description="The artifact must be assigned to this team. The caller must be a member of the"
         " team."
     )
-    language = Str(max_length=35)
+    language = Str(max_length=35, description="The artifact must have this language.")
     exclude = List(
         Uuid(),
         max_items=MAX_EXCLUDED_ARTIFACTS,

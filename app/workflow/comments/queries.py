@@ -123,7 +123,7 @@ def select_actions(entries: Select[Any]) -> Select[Any]:
 
 
 def select_ids(tag_sets: Select[Any]) -> Select[Any]:
-    """Return a SELECT for the ids of the comments on tag sets; `tag_sets` selects their ids."""
+    """Return a SELECT for the ids of the comments on the tag sets whose ids `tag_sets` selects."""
     return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 

@@ -37,7 +37,7 @@ def create_tag_set_comment(caller: Caller, tag_set_id: UUID, body: dict[str, Any
     """Create a comment.
 
     Adds a comment to a tag set or to one of its fields, or a reply to another comment. Mentioned
-    members are notified.
+    members are notified. A reply reopens a resolved thread.
     """
     return service.create(tag_set_id, caller=caller, **body)
 
@@ -53,7 +53,7 @@ def resolve_tag_set_comment(
 ) -> object:
     """Resolve a comment thread.
 
-    Marks the thread as resolved. The comment must be the first in its thread. A later reply reopens
-    the thread.
+    Marks the thread as resolved. The comment must be the first in its thread. Only the comment's
+    author, the tag set's labeler or a reviewer can do this. A later reply reopens the thread.
     """
     return service.resolve(tag_set_id, comment_id, caller=caller, revision=revision)

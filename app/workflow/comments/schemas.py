@@ -55,7 +55,7 @@ class Comment(Response):
     author = Nested(Person)
     field = Str(allow_none=True, metadata=_FIELD_METADATA)
     body = Str(description="Markdown.")
-    mentions = List(Uuid())
+    mentions = List(Uuid(), description="The ids of the mentioned members.")
     resolved_at = UtcDateTime(
         allow_none=True,
         description="When the thread was resolved. Set only on the first comment of the thread.",

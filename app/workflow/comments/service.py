@@ -41,9 +41,9 @@ def create(
 ) -> CommentRow:
     """Create a comment that starts a new thread or, if `parent_id` is set, replies to a comment.
 
-    A reply has the same field as its thread, and reopens a resolved thread. Raises 404 if the
-    tag set does not exist or is hidden from the caller, and 400 if `parent_id` or `field` is
-    invalid, or if a mentioned user may not see the tag set (field `mentions.N`).
+    A reply has the same field as its thread, and reopens a resolved thread. Emits
+    `tag_set.commented`. Raises 404 if the tag set is missing or hidden from the caller, and 400 for
+    an invalid `parent_id` or `field`, or for a user in `mentions` who may not see the tag set.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment_id = uuid7()
@@ -134,8 +134,8 @@ def resolve(
 ) -> CommentRow:
     """Mark a thread as resolved; do nothing if it is already resolved.
 
-    `comment_id` is the id of the first comment in the thread. The comment's author, the tag set's
-    labeler and reviewers may resolve a thread; other users get 403. Raises 404; 409
+    `comment_id` is the id of the first comment in the thread. The comment's author, the labeler of
+    the tag set, and any reviewer may resolve a thread; other users get 403. Raises 404; 409
     `stale_precondition`; 409 `conflict` with `details.thread_id` if the comment is a reply.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)

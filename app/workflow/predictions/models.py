@@ -25,7 +25,7 @@ class ModelState(StrEnum):
     """The state of a trained model.
 
     A candidate was not activated, because it was significantly worse than the active model. A model
-    whose training failed has no content.
+    whose training failed has no content. A retired model was active before.
     """
 
     ACTIVE = "active"

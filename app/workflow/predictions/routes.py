@@ -24,8 +24,8 @@ def predict_artifact(caller: Caller, artifact_id: UUID) -> object:
     by rules. The artifact's property `prediction` shows the status. After the prediction is
     completed, a draft can start from its tags. While a prediction is queued, other requests return
     the same prediction. Responds with 409 `conflict` and `details.state` if the artifact is being
-    processed, has failed or is archived, or if its schema is not active. Responds with 409
-    `conflict` and `details.missing` if the artifact has no schema, or if AI assistance is turned
-    off for the schema.
+    processed, has failed or is archived, or if its schema is not active; with 409 `conflict` and
+    `details.missing` if the artifact has no schema, or if AI assistance is turned off for the
+    schema; and with 402 `plan_limit_reached` if the plan allows no more pages.
     """
     return requesting.request(artifact_id, requested_by=caller.user_id)

@@ -20,23 +20,23 @@ class Prediction(Response):
     schema_id = Uuid()
     schema_version_id = Uuid()
     status = Str(validate=OneOf(tuple(PredictionStatus)))
-    model = Str(allow_none=True)
-    model_version = Str(allow_none=True)
+    model = Str(allow_none=True, description="`builtin`, or the name of the organization's model.")
+    model_version = Str(allow_none=True, description="The version of the model or of the rules.")
     error = Nested(PredictionError, allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
 
 
 class PredictedTags(Response):
-    """The tags that a model proposes for an artifact."""
+    """The tags that a model or the built-in rules proposed for an artifact."""
 
     id = Uuid()
     artifact_id = Uuid()
     schema_id = Uuid()
     schema_version_id = Uuid()
     source = Str(validate=OneOf(("model",)))
-    model = Str(allow_none=True)
-    model_version = Str(allow_none=True)
+    model = Str(allow_none=True, description="`builtin`, or the name of the organization's model.")
+    model_version = Str(allow_none=True, description="The version of the model or of the rules.")
     tags = List(Nested(Tag))
     tag_count = Int()
     created_at = UtcDateTime()

@@ -10,7 +10,7 @@ from app.kit.events import EventName
 class AssignedPayload(TypedDict):
     """The payload of `ASSIGNED`: reviews that were newly assigned to one user or one team.
 
-    `reason` is the reason for an escalation, or None if the assignment is not an escalation.
+    `user_ids` is empty for a team. `reason` is the reason for an escalation, otherwise None.
     """
 
     tag_set_ids: Sequence[UUID]

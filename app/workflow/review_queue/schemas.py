@@ -213,7 +213,7 @@ class QueueAge(Response):
 
 
 class PendingStats(Response):
-    """The number of review items that are pending now."""
+    """The numbers of review items that are pending now: in total (`depth`) and in each state."""
 
     depth = Int(description="The number of all pending items.")
     unassigned = Int()
@@ -226,7 +226,7 @@ class PendingStats(Response):
 class DecisionStats(Response):
     """The number of review decisions in the period.
 
-    `accepted` includes `corrected`. Rates are between 0 and 1, or null if there are no decisions.
+    `accepted` includes `corrected`. `acceptance_rate` is `accepted / decided`; null if both are 0.
     """
 
     decided = Int()
@@ -261,10 +261,10 @@ class ReviewerStats(DecisionStats):
 class ReviewStats(PendingStats, DecisionStats):
     """Statistics for the review queue: pending items, and decisions in a period."""
 
-    time_zone = Str()
-    first = Date(data_key="from")
-    end = Date(data_key="to")
-    decided_per_day = Float()
+    time_zone = Str(description="The caller's time zone, in which the days of the period start.")
+    first = Date(data_key="from", description="The first day of the period.")
+    end = Date(data_key="to", description="The day after the last day of the period.")
+    decided_per_day = Float(description="`decided` divided by the number of days.")
     by_day = List(Nested(DailyDecisions))
     by_schema = List(Nested(SchemaReviewStats))
     by_reviewer = List(Nested(ReviewerStats))

@@ -43,7 +43,7 @@ def apply(job: Job) -> None:
     "routing_rules.follow_role", queue="routing", events=(organization_events.MEMBER_ROLE_CHANGED,)
 )
 def disable_rules_of_ineligible_user(job: Job) -> None:
-    """Disable the rules that assign artifacts to a member who may no longer label."""
+    """Disable the rules that assign artifacts to a member who can no longer label."""
     records.disable_rules_of_ineligible_user(UUID(job.args["data"]["user_id"]))
 
 

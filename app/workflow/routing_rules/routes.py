@@ -20,12 +20,12 @@ from app.workflow.routing_rules.simulation_schemas import RoutingSimulation
 blueprint = Blueprint(
     "routing-rules", description="Rules that assign documents to teams and users."
 )
-_READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
+_READ_PERMISSION, _MANAGE_PERMISSION = "routing_rules:read", "routing_rules:manage"
 
 
 @blueprint.get(
     "/routing-rules",
-    permission=_READ,
+    permission=_READ_PERMISSION,
     query=Listing(
         sort_keys=("position", "name", "created_at"), filters=RoutingRuleFilters, has_period=True
     ),
@@ -41,7 +41,7 @@ def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:
 
 @blueprint.post(
     "/routing-rules",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     body=CreateRoutingRule,
     returns=RoutingRule,
     status=201,
@@ -56,7 +56,10 @@ def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
 
 
 @blueprint.post(
-    "/routing-rules/reorder", permission=_MANAGE, body=ReorderRoutingRules, returns=RoutingOrder
+    "/routing-rules/reorder",
+    permission=_MANAGE_PERMISSION,
+    body=ReorderRoutingRules,
+    returns=RoutingOrder,
 )
 def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Reorder routing rules.
@@ -69,7 +72,7 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
 
 @blueprint.post(
     "/routing-rules/simulate",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     body=SimulateRoutingRules,
     returns=RoutingSimulation,
     max_body=4 * MIB,
@@ -84,7 +87,7 @@ def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     return simulation.simulate(**body)
 
 
-@blueprint.get("/routing-rules/{rule_id}", permission=_READ, returns=RoutingRule)
+@blueprint.get("/routing-rules/{rule_id}", permission=_READ_PERMISSION, returns=RoutingRule)
 def get_routing_rule(caller: Caller, rule_id: UUID) -> object:
     """Get a routing rule.
 
@@ -95,7 +98,7 @@ def get_routing_rule(caller: Caller, rule_id: UUID) -> object:
 
 @blueprint.patch(
     "/routing-rules/{rule_id}",
-    permission=_MANAGE,
+    permission=_MANAGE_PERMISSION,
     body=UpdateRoutingRule,
     returns=RoutingRule,
     revision="optional",
@@ -105,7 +108,7 @@ def update_routing_rule(
 ) -> object:
     """Update a routing rule.
 
-    Changes the conditions or the action, enables or disables the rule, or moves it.
+    Changes the rule's name, conditions, action or `stop`, enables or disables it, or moves it.
     """
     apply = body.pop("apply")
     return records.update(
@@ -113,7 +116,7 @@ def update_routing_rule(
     )
 
 
-@blueprint.delete("/routing-rules/{rule_id}", permission=_MANAGE, revision="optional")
+@blueprint.delete("/routing-rules/{rule_id}", permission=_MANAGE_PERMISSION, revision="optional")
 def delete_routing_rule(caller: Caller, rule_id: UUID, revision: int | None) -> None:
     """Delete a routing rule.
 

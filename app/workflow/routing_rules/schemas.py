@@ -58,7 +58,7 @@ _CONDITION_KEYWORDS = {"allOf": [{"oneOf": [_LEAF_KEYWORDS, *_GROUP_KEYWORDS]}]}
 
 
 class RoutingCondition(Schema):
-    """A condition with an attribute, an operator and a value, or a group (`all` or `any`)."""
+    """An attribute, an operator and a value, or conditions of which `all` or `any` must match."""
 
     keywords = _CONDITION_KEYWORDS
 
@@ -70,7 +70,7 @@ class RoutingCondition(Schema):
 
 
 class RoutingConditions(Schema):
-    """A group of conditions: `all` or `any`. An empty object matches every document."""
+    """Conditions of which `all` or `any` must match. An empty object matches every document."""
 
     keywords = {"maxProperties": 1}
 
@@ -132,7 +132,8 @@ class RoutingActionBody(Schema):
     """The action of a rule on matching documents. An omitted or null property changes nothing.
 
     The assignee is either `team_id` or `user_id`. `strategy` determines how a member of the team is
-    chosen. If `strategy` is null or `everyone`, the document is assigned to the whole team.
+    chosen. If `strategy` is null or `everyone`, the document is assigned to the whole team. The due
+    time is `due_in_hours` after the routing.
     """
 
     team_id = Uuid(allow_none=True, load_default=None)
@@ -144,7 +145,7 @@ class RoutingActionBody(Schema):
 
 
 _STOP_METADATA = {
-    "description": "Whether the rules after this rule are skipped for documents that it matches."
+    "description": "Whether the following rules are skipped for documents that this rule matches."
 }
 
 
@@ -208,7 +209,7 @@ class SampleDocument(Schema):
     schema_id = Uuid(load_default=None, allow_none=True)
     metadata = JsonObject(load_default=dict)
     text = Str(max_length=MAX_TEXT_CHARS, load_default=None, allow_none=True)
-    confidence = Float(load_default=None, allow_none=True)
+    confidence = Float(load_default=None, allow_none=True, description="Lowest tag confidence.")
 
 
 class SimulateRoutingRules(AlternativesSchema):
@@ -231,7 +232,7 @@ class RoutingAction(Response):
     user_id = Uuid(allow_none=True)
     strategy = Str(allow_none=True, validate=OneOf(STRATEGIES))
     priority = Int(allow_none=True)
-    due_in_hours = Int(allow_none=True)
+    due_in_hours = Int(allow_none=True, description="Hours from the routing to the due time.")
     schema_id = Uuid(allow_none=True)
 
 

@@ -25,19 +25,19 @@ class RoutingOutcome(Response):
         description="The reason why the document could not be assigned as the rule specifies.",
     )
     priority = Int(allow_none=True)
-    due_in_hours = Int(allow_none=True)
+    due_in_hours = Int(allow_none=True, description="Hours from the routing to the due time.")
     schema_id = Uuid(allow_none=True)
 
 
 class RuleExplanation(MatchedRule):
-    """The result of one rule for a document.
+    """The result of one rule for a document. `stopped`: an earlier rule with `stop` matched.
 
     `conditions` is the tree of conditions, with `matched` in each node and the `actual` value in
     each condition. `conditions` is null if the rule was not evaluated.
     """
 
     position = Int()
-    matched = Bool()
+    matched = Bool(description="Whether the rule matches; false if it was not evaluated.")
     skipped_because = Str(allow_none=True, validate=OneOf(["stopped", "disabled"]))
     conditions = JsonObject(allow_none=True)
 
@@ -51,7 +51,7 @@ class SimulatedDocument(Response):
         description="Whether routing would process the document now. It must be unassigned, not"
         " archived, and either ready or waiting for the rules."
     )
-    matched = List(Nested(MatchedRule))
+    matched = List(Nested(MatchedRule), description="The rules that match the document.")
     outcome = Nested(RoutingOutcome)
     rules = List(Nested(RuleExplanation))
 

@@ -202,8 +202,8 @@ def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, An
 def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """Compare a tag set.
 
-    Compares a tag set field by field with another tag set of the same artifact, with a revision, or
-    with the latest prediction.
+    Compares a tag set field by field with another tag set of the same artifact, with one of its own
+    revisions, or with the latest prediction.
     """
     return comparing.compare(tag_set_id, caller=caller, **query)
 

@@ -152,7 +152,7 @@ def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any) -> None:
 def test_two_deliverers_at_once_deliver_each_once(app: Flask, hooks: Any) -> None:
     created = hooks.create()
     hooks.create_deliveries(100)
-    with run_dispatchers(app, 2, threads=8) as dispatchers:
+    with run_dispatchers(app, 2, thread_count=8) as dispatchers:
         assert all(dispatcher.wait_until_idle(30) for dispatcher in dispatchers)
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
     assert len(ids) == len(set(ids)) == 100

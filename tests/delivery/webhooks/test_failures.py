@@ -113,7 +113,7 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
         return AttemptResult(attempt, ok=False, duration_ms=50)
 
     hooks.create_deliveries(12)
-    with run_dispatchers(app, threads=32, send=send) as (dispatcher,):
+    with run_dispatchers(app, thread_count=32, send=send) as (dispatcher,):
 
         def all_end() -> bool:
             hooks.end_pauses()
@@ -221,7 +221,7 @@ def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:
     slow, quick = hooks.create("/slow"), hooks.create("/quick")
     hooks.receiver.add_responses("/slow", Answer(gate=gate))
     hooks.create_deliveries(60)
-    with run_dispatchers(app, threads=32) as (dispatcher,):
+    with run_dispatchers(app, thread_count=32) as (dispatcher,):
         try:
             wait_until(lambda: len(hooks.receiver.list_requests("/slow")) == 2)
             wait_until(lambda: len(hooks.list_deliveries(quick, status="delivered")) == 60)

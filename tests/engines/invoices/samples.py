@@ -49,7 +49,7 @@ def build_line(
         currency=currency,
         unit_code=unit,
     )
-    return replace(line, tax=tax)
+    return replace(line, tax_index=tax)
 
 
 def build_document(

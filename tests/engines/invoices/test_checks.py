@@ -47,7 +47,7 @@ def set_tax(**members: object) -> Change:
 
 WRONG: dict[str, Change] = {
     "number": set_member(number="  "),
-    "refers_to": set_member(refers_to="9" * 61),
+    "corrected_invoice_number": set_member(corrected_invoice_number="9" * 61),
     "language": set_member(language="it"),
     "currency": set_member(currency="XAU"),
     "time_zone": set_member(time_zone="Europe/Atlantis"),
@@ -69,7 +69,7 @@ WRONG: dict[str, Change] = {
     "taxes": set_member(taxes=()),
     "lines.1.description": set_line(description="x" * 501),
     "lines.1.unit": set_line(unit="pieces"),
-    "lines.1.tax": set_line(tax=1),
+    "lines.1.tax_index": set_line(tax_index=1),
     "lines.1.quantity": set_line(quantity=Decimal("NaN")),
     "lines.1.unit_price": set_line(unit_price=Decimal("-39.9"), quantity=Decimal("-12.5")),
     "lines.1.amount": set_line(amount=Decimal("498.76")),
@@ -119,7 +119,7 @@ def test_numbers_are_limited(text: str) -> None:
 def test_the_tax_of_a_credit_note_has_the_tolerance_of_the_norm(
     amount: str, *, is_valid: bool
 ) -> None:
-    note = replace(GOOD, kind="credit_note", refers_to="2026-000041", due_at=None)
+    note = replace(GOOD, kind="credit_note", corrected_invoice_number="2026-000041", due_at=None)
     tax = replace(note.taxes[0], amount=Decimal(amount))
     changed = replace(note, taxes=(tax,), total=note.subtotal + tax.amount)
     if is_valid:

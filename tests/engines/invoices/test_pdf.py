@@ -217,7 +217,8 @@ def test_a_draft_says_so_and_asks_for_no_payment(tmp_path: Path) -> None:
 
 
 def test_a_credit_note_names_its_invoice(tmp_path: Path) -> None:
-    document = build_document(kind="credit_note", refers_to="2026-000041", language="de")
+    number = "2026-000041"
+    document = build_document(kind="credit_note", corrected_invoice_number=number, language="de")
     text = read_text(document, tmp_path)
     for part in ("Rechnungskorrektur", "2026-000041", "Wir schreiben Ihnen 58,31 EUR gut."):
         assert part in text

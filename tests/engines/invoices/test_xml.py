@@ -41,7 +41,9 @@ CASES: dict[str, Document] = {
     "with and without tax": build_document(
         [build_line(), build_line(tax=1)], rules=[STANDARD, RULES["zero"]]
     ),
-    "credit note": build_document(kind="credit_note", refers_to="2026-000041", due_at=None),
+    "credit note": build_document(
+        kind="credit_note", corrected_invoice_number="2026-000041", due_at=None
+    ),
     "yen": build_document([build_line("Plan", "1", "4900", currency="JPY")], currency="JPY"),
     "discount": build_document([build_line(), DISCOUNT]),
     "negative total": build_document([DISCOUNT]),
@@ -124,7 +126,9 @@ def test_computed_documents_pass(
 
 def test_type_codes_dates_and_references() -> None:
     issued = datetime(2026, 12, 1, 3, 0, tzinfo=UTC)
-    xml = render(build_document(kind="credit_note", refers_to="2026-000041", issued_at=issued))
+    number = "2026-000041"
+    document = build_document(kind="credit_note", corrected_invoice_number=number, issued_at=issued)
+    xml = render(document)
     assert find_text(xml, "ram:TypeCode") == "381"
     assert find_text(render(build_document()), "ram:TypeCode") == "380"
     assert find_text(xml, "ram:InvoiceReferencedDocument/ram:IssuerAssignedID") == "2026-000041"

@@ -45,8 +45,10 @@ class LoopbackNetwork:
         with connect_freely():
             return socket.create_connection(address, timeout)
 
-    def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
-        return self._egress.session(deadline=deadline, max_response_bytes=max_response_bytes)
+    def session(self, *, total_timeout: float, max_response_bytes: int) -> requests.Session:
+        return self._egress.session(
+            total_timeout=total_timeout, max_response_bytes=max_response_bytes
+        )
 
     def watch(self) -> None:
         """Record all connections of Python's sockets until `unwatch` is called.

@@ -84,7 +84,7 @@ def test_entries_sorted_on_disk_keep_all_they_have(monkeypatch: pytest.MonkeyPat
     assert list(sort_items([*items, *items])) == sorted(items)
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MAX_SORTED_FILES", 9), ("MAX_SORTED_BYTES", 1000)])
+@pytest.mark.parametrize(("limit", "value"), [("MAX_SORT_FILES", 9), ("MAX_SORT_BYTES", 1000)])
 def test_entries_on_disk_are_limited(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:

@@ -127,7 +127,7 @@ def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
 def assert_times_out(egress: Egress, url: str, body: bytes = b"") -> None:
     """Send a request with a deadline of half a second, and check that it times out."""
     with expect_to_end_soon():
-        outcome = egress.request("POST", url, body=body, deadline=0.5)
+        outcome = egress.request("POST", url, body=body, total_timeout=0.5)
     assert outcome.error_kind == "timeout"
 
 

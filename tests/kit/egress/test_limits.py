@@ -30,7 +30,7 @@ def test_the_deadline_is_wall_clock_time(
 ) -> None:
     receiver = receive(lambda peer: peer.drip_answer(first, dripped, stopped))
     started = time.monotonic()
-    outcome = post(egress, receiver.url, deadline=0.5)
+    outcome = post(egress, receiver.url, total_timeout=0.5)
     assert 0.4 < time.monotonic() - started < LONG
     assert outcome.error_kind == "timeout"
     assert not outcome.is_complete_success
@@ -45,7 +45,7 @@ def test_a_receiver_that_does_not_read_is_not_waited_for(
 
 
 def test_no_time_at_all_is_a_timeout(egress: Egress, receive: Receive) -> None:
-    assert post(egress, receive().url, deadline=0.0).error_kind == "timeout"
+    assert post(egress, receive().url, total_timeout=0.0).error_kind == "timeout"
 
 
 def test_only_the_beginning_of_a_large_body_is_read(egress: Egress, receive: Receive) -> None:
@@ -197,5 +197,5 @@ def test_a_kept_connection_that_stays_silent_is_not_tried_again(
 
     receiver = receive(script)
     assert post(egress, receiver.url).is_complete_success
-    assert post(egress, receiver.url, deadline=0.3).error_kind == "timeout"
+    assert post(egress, receiver.url, total_timeout=0.3).error_kind == "timeout"
     assert len(receiver.requests) == 2

@@ -41,7 +41,7 @@ def test_the_end_interrupts_requests(receive: Receive, stopped: threading.Event)
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
     receiver = receive(lambda peer: peer.drip_answer(head, b"x", stopped))
     with _build(0.5) as network:
-        session = network.session(deadline=LONG, max_response_bytes=10_000_000)
+        session = network.session(total_timeout=LONG, max_response_bytes=10_000_000)
         with pytest.raises(requests.RequestException):
             session.get(receiver.url)
         with pytest.raises(requests.RequestException):

@@ -12,7 +12,7 @@ from tests.kit.egress.conftest import Peer, Receive
 
 
 def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
-    return egress.request("POST", url, body=b"{}", repeatable=False, deadline=LONG, **options)
+    return egress.request("POST", url, body=b"{}", repeatable=False, total_timeout=LONG, **options)
 
 
 def test_a_request_that_a_closing_receiver_has_read_is_not_repeated(

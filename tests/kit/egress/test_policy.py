@@ -164,7 +164,7 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     started = time.monotonic()
     with pytest.raises(EgressRefused, match="resolve"):
         egress.resolve_address("hangs.example", 443, timeout=0.2)
-    outcome = egress.request("POST", "https://hangs.example/", deadline=0.3)
+    outcome = egress.request("POST", "https://hangs.example/", total_timeout=0.3)
     answer.set()
     assert outcome.error_kind == "timeout"
     assert time.monotonic() - started < LONG

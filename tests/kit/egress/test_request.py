@@ -241,7 +241,7 @@ def test_one_slow_receiver_does_not_hold_up_another(
     slow = receive(lambda _: stopped.wait(20))
     quick = receive()
     with ThreadPoolExecutor(8) as pool:
-        futures = [pool.submit(post, egress, slow.url, deadline=LONG) for _ in range(7)]
+        futures = [pool.submit(post, egress, slow.url, total_timeout=LONG) for _ in range(7)]
         assert all(post(egress, quick.url).is_complete_success for _ in range(20))
         assert not any(future.done() for future in futures)
         stopped.set()

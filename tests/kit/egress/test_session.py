@@ -71,7 +71,7 @@ def test_a_sessions_deadline_holds_for_the_body_too(
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
     receiver = receive(lambda peer: peer.drip_answer(head, b"x", stopped))
     with expect_to_end_soon(), pytest.raises(requests.exceptions.RequestException):
-        egress.session(deadline=0.5).get(receiver.url)
+        egress.session(total_timeout=0.5).get(receiver.url)
 
 
 def test_a_session_takes_only_so_much(egress: Egress, receive: Receive) -> None:
@@ -92,7 +92,7 @@ def test_a_session_unpacks_nothing(egress: Egress, receive: Receive) -> None:
 def test_a_session_streams_without_limits_on_request(egress: Egress, receive: Receive) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + bytes(2_000_000)
     receiver = receive(lambda peer: peer.serve(answer))
-    session = egress.session(deadline=inf, max_response_bytes=10**12)
+    session = egress.session(total_timeout=inf, max_response_bytes=10**12)
     with session.get(receiver.url, stream=True) as response:
         assert sum(map(len, response.iter_content(65_536))) == 2_000_000
 
@@ -127,13 +127,13 @@ def test_a_sessions_deadline_holds_for_a_streamed_body(
     receiver = receive(script)
     chunks = (bytes(65_536) for _ in range(1000))
     with expect_to_end_soon(), pytest.raises(requests.exceptions.RequestException):
-        _put(egress.session(deadline=0.5), receiver.url, chunks, 65_536_000)
+        _put(egress.session(total_timeout=0.5), receiver.url, chunks, 65_536_000)
 
 
 @pytest.mark.parametrize("sends", [True, False])
-@pytest.mark.parametrize("deadline", [10 * LONG, inf])
+@pytest.mark.parametrize("total_timeout", [10 * LONG, inf])
 def test_a_session_ends_by_the_silence_of_the_receiver(
-    egress: Egress, receive: Receive, stopped: threading.Event, sends: bool, deadline: float
+    egress: Egress, receive: Receive, stopped: threading.Event, sends: bool, total_timeout: float
 ) -> None:
     """The read timeout applies within the deadline, and to each chunk of the body."""
 
@@ -145,7 +145,7 @@ def test_a_session_ends_by_the_silence_of_the_receiver(
     receiver = receive(script)
     chunks = (bytes(65_536) for _ in range(1000 if sends else 1))
     size = 65_536_000 if sends else 65_536
-    session = egress.session(deadline=deadline)
+    session = egress.session(total_timeout=total_timeout)
     with expect_to_end_soon(), pytest.raises(requests.exceptions.RequestException):
         _put(session, receiver.url, chunks, size, timeout=(10, 0.5))
 

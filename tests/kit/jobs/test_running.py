@@ -151,7 +151,7 @@ def _steal_lease(org: Org) -> None:
 
 def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     """The handler takes ten times as long as a lease."""
-    monkeypatch.setattr(claims.JOB_LEASES, "seconds", 1)
+    monkeypatch.setattr(claims.JOB_LEASES, "lease_seconds", 1)
     monkeypatch.setattr(claims.JOB_LEASES, "renew_seconds", 0.1)
     taken_over: list[int] = []
     pause = threading.Event()
@@ -179,7 +179,7 @@ def test_a_job_whose_worker_dies_runs_again_and_counts_no_attempt(
 ) -> None:
     enqueue(org, "test.record", {"n": 1})
     with monkeypatch.context() as patched:
-        patched.setattr(claims.JOB_LEASES, "seconds", 0)
+        patched.setattr(claims.JOB_LEASES, "lease_seconds", 0)
         claimed = [claim_jobs_of(org, "default")[0] for _ in range(3)]
         run_jobs_of(org)
     assert [job.interruptions for job in claimed] == [0, 1, 2]
@@ -194,7 +194,7 @@ def test_a_job_whose_worker_always_dies_is_given_up(
 ) -> None:
     enqueue(org, "test.fail", {"n": 1})
     with monkeypatch.context() as patched:
-        patched.setattr(claims.JOB_LEASES, "seconds", 0)
+        patched.setattr(claims.JOB_LEASES, "lease_seconds", 0)
         for _ in range(runs.MAX_INTERRUPTIONS):
             assert claim_jobs_of(org, "default")
         run_jobs_of(org)

@@ -80,7 +80,7 @@ def test_a_simulation_has_the_same_limits(router: Router, monkeypatch: pytest.Mo
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "rules")
 
 
-@pytest.mark.parametrize("name", ["DOCUMENT_SECONDS", "SIMULATION_SECONDS"])
+@pytest.mark.parametrize("name", ["MAX_DOCUMENT_SECONDS", "MAX_SIMULATION_SECONDS"])
 def test_a_simulation_that_takes_too_long_ends_with_an_error(
     router: Router, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -106,7 +106,7 @@ def test_an_organization_simulates_once_at_a_time(router: Router, other_org: Org
 def test_a_document_on_which_rules_take_too_long_is_released(
     router: Router, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
 ) -> None:
-    monkeypatch.setattr(limits, "DOCUMENT_SECONDS", 0.1)
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_SECONDS", 0.1)
     rule = _rule(*_slow_patterns(6), where("text", "matches", "invoice"))
     answer = router.org.api("admin").post("/routing-rules", json={**rule, "apply": False})
     assert answer.status_code == 201, answer.json
@@ -127,7 +127,7 @@ def test_a_document_on_which_rules_take_too_long_is_released(
 
 
 def test_a_slow_batch_is_written_in_parts(router: Router, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BATCH_SECONDS", 0)
+    monkeypatch.setattr(limits, "MAX_BATCH_SECONDS", 0)
     team = router.team("ann", "ben")
     rule = router.rule(where("text", "contains", "x"), team_id=team, strategy="round_robin")
     ids = [router.workspace.artifact() for _ in range(4)]
@@ -150,8 +150,8 @@ def test_a_slow_batch_is_written_in_parts(router: Router, monkeypatch: pytest.Mo
 def test_a_long_run_leaves_its_other_documents_to_a_new_job(
     router: Router, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
 ) -> None:
-    monkeypatch.setattr(limits, "BATCH_SECONDS", 0)
-    monkeypatch.setattr(limits, "RUN_SECONDS", 0)
+    monkeypatch.setattr(limits, "MAX_BATCH_SECONDS", 0)
+    monkeypatch.setattr(limits, "MAX_JOB_SECONDS", 0)
     router.rule(priority=90)
     ids = [router.workspace.artifact() for _ in range(3)]
     assert router.route(*ids) == 1

@@ -27,12 +27,12 @@ MAX_PRICE_LINES = 100
 """The maximum number of plan periods in a month that each have a price line. If there are more, all
 plan periods with the same plan version share a price line."""
 _QUANTITY_DIGITS = 6
-_MONTHLY = frozenset(str(meter) for meter in Meter if meter.is_monthly)
+_MONTHLY_METERS = frozenset(str(meter) for meter in Meter if meter.is_monthly)
 
 
 @dataclass(frozen=True)
 class PlanPeriod:
-    """A part of a period in which one plan version was in force; `end` is exclusive."""
+    """A part of a billing period in which one plan version was in force; `end` is exclusive."""
 
     plan: Plan
     start: datetime
@@ -201,7 +201,8 @@ def compute_charge_lines(
     prorated. The quantity of a meter that measures a level, such as the number of members, is also
     prorated. A monthly meter counts only the usage in this part, so its quantity is not prorated.
     """
-    quantity = Fraction(used_quantity) if charge.meter in _MONTHLY else used_quantity * fraction
+    is_monthly = charge.meter in _MONTHLY_METERS
+    quantity = Fraction(used_quantity) if is_monthly else used_quantity * fraction
     is_bytes = charge.meter == Meter.STORED_BYTES
     return compute_usage_lines(
         description=describe_meter(
@@ -230,8 +231,8 @@ def compute_day_ranges(
 
 
 def _add_plan_to_description(line: Line, part: PlanPeriod, language: Language) -> Line:
-    plan = describe_plan(part.plan.name, part.start, part.end, language=language)
-    return replace(line, description=f"{line.description}. {plan}")
+    plan_description = describe_plan(part.plan.name, part.start, part.end, language=language)
+    return replace(line, description=f"{line.description}. {plan_description}")
 
 
 def _to_decimal(quantity: Fraction) -> Decimal:

@@ -59,9 +59,10 @@ def mark_paid(number: str, *, paid_on: date | None = None) -> dict[str, Any]:
 def void(number: str, *, reason: str) -> dict[str, Any]:
     """Void an invoice with a credit note for all its lines, and return the credit note.
 
-    `reason` is printed on the credit note. Emits `invoice.voided`. Raises 404 if no invoice has
-    this number. Raises 409 if the number belongs to a credit note, if the invoice is void or partly
-    credited, if the credit note cannot be rendered, or if the billing file is missing or invalid.
+    `reason` is printed on the credit note. Emits `invoice.voided` and `invoices.issued`. Raises 404
+    if no invoice has this number. Raises 409 if the number belongs to a credit note, if the invoice
+    is void or partly credited, if the credit note cannot be rendered, or if the billing file is
+    missing or invalid.
     """
     configuration = _get_configuration()
     with _lock_invoice(number) as invoice:
@@ -84,14 +85,15 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
 
 
 def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
-    """Credit a net amount of an invoice, and return the credit note.
+    """Credit a net amount of an invoice, and return the credit note, whose line shows `reason`.
 
     The tax rate of the invoice applies. The tax is rounded so that the taxes of credit notes for
-    the whole invoice add up to the invoice's tax. If the whole invoice is now credited, it becomes
-    void, and `invoice.voided` is emitted. Raises 404 if no invoice has this number, and 400 if the
-    amount is not positive or has too many decimal places. Raises 409 if the invoice cannot be
-    credited, if less than the amount remains to be credited, if the credit note cannot be rendered,
-    or if the billing file is missing or invalid.
+    the whole invoice add up to the invoice's tax. Emits `invoices.issued`. If the whole invoice is
+    now credited, it becomes void, and `invoice.voided` is emitted. Raises 404 if no invoice has
+    this number, and 400 if the amount is not positive or has too many decimal places. Raises 409
+    if the number belongs to a credit note, if the invoice is void, if less than the amount remains
+    to be credited, if the credit note cannot be rendered, or if the billing file is missing or
+    invalid.
     """
     configuration = _get_configuration()
     with _lock_invoice(number) as invoice:
@@ -157,8 +159,9 @@ def _build_content(
 ) -> dict[str, Any]:
     """Build the content of a credit note for a net amount.
 
-    The tax is the rounded tax on all credits so far minus the tax of the earlier credit notes. If
-    the tax of each credit note were rounded alone, the sum could differ from the invoice's tax.
+    The tax is the rounded tax on all credits, including this one, minus the tax of the earlier
+    credit notes. If the tax of each credit note were rounded alone, the sum could differ from the
+    invoice's tax.
     """
     line = compute_line(
         description=reason, quantity=Decimal(1), unit_price=amount, currency=invoice.currency
@@ -203,12 +206,12 @@ def _issue_credit_note(
     *,
     is_fully_credited: bool,
 ) -> None:
-    """Issue a credit note; if `is_fully_credited`, void the invoice.
+    """Issue a credit note; if `is_fully_credited`, void the invoice and emit `invoice.voided`.
 
     Raises 409 if the credit note cannot be rendered: an issued credit note cannot be changed, so it
     would never get a PDF.
     """
-    problem = documents.find_problem(credit_note, refers_to=invoice.number)
+    problem = documents.find_problem(credit_note, corrected_invoice_number=invoice.number)
     if problem is not None:
         raise errors.conflict(f"The credit note cannot be rendered: {problem}.")
     if is_fully_credited:

@@ -20,17 +20,14 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 _FOLDER = "invoices"
-"""The folder for invoice files in the file storage.
-
-It is outside the organization's folder, which is deleted when the organization is erased.
-"""
+"""The folder for invoice files; unlike the organization's folder, an erasure does not delete it."""
 
 
 def render_missing(job: Job) -> list[str]:
     """Render and store the missing files of the current organization's issued invoices.
 
-    An invoice that cannot be rendered does not block other invoices. Its error is logged. Returns
-    an error message for each invoice that could not be rendered.
+    An invoice that cannot be rendered does not block other invoices. Its error is logged. Commits
+    before each rendering. Returns an error message for each invoice that could not be rendered.
     """
     problems = []
     for invoice_id in queries.list_unrendered_invoice_ids():
@@ -42,13 +39,13 @@ def render_missing(job: Job) -> list[str]:
     return problems
 
 
-def find_problem(draft: Invoice, *, refers_to: str | None = None) -> str | None:
+def find_problem(draft: Invoice, *, corrected_invoice_number: str | None = None) -> str | None:
     """Return the reason why a draft with a buyer cannot be rendered, or None if it can be.
 
-    `refers_to` is the number of the invoice that a credit note corrects.
+    `corrected_invoice_number` is the number of the invoice that a credit note corrects.
     """
     try:
-        check_document(build_document(draft, refers_to, issued_at=db.utc_now()))
+        check_document(build_document(draft, corrected_invoice_number, issued_at=db.utc_now()))
     except InvoiceError as error:
         return str(error)
     return None
@@ -73,7 +70,7 @@ def render_files(job: Job, invoice_id: UUID) -> None:
     """Render the files of an issued invoice and store them, unless they are already stored.
 
     Commits before the invoice is rendered. The files of an invoice always have the same bytes, so
-    an interrupted run can be repeated.
+    an interrupted run can be repeated. Raises InvoiceError if the invoice cannot be rendered.
     """
     invoice = queries.get(invoice_id)
     if invoice is None or invoice.status == InvoiceStatus.DRAFT or invoice.pdf is not None:
@@ -93,12 +90,12 @@ def render_files(job: Job, invoice_id: UUID) -> None:
 
 
 def build_document(
-    invoice: Invoice, refers_to: str | None, *, issued_at: datetime | None = None
+    invoice: Invoice, corrected_invoice_number: str | None, *, issued_at: datetime | None = None
 ) -> Document:
     """Build the document from which the invoice engine renders an invoice.
 
-    `refers_to` is the number of the invoice that a credit note corrects. `issued_at` is required
-    for a draft, which has no time of issue yet.
+    `corrected_invoice_number` is the number of the invoice that a credit note corrects. `issued_at`
+    is required for a draft, which has no time of issue yet.
     """
     issued_at = invoice.issued_at or issued_at
     assert issued_at is not None
@@ -119,7 +116,7 @@ def build_document(
         subtotal=invoice.subtotal,
         taxes=(load_tax(invoice.tax),),
         total=invoice.total,
-        refers_to=refers_to,
+        corrected_invoice_number=corrected_invoice_number,
         language=cast("Language", invoice.language),
         notes=tuple(invoice.notes),
         payment=None if payment is None else Payment(**payment),

@@ -39,12 +39,13 @@ def list_billed_organization_ids(end: datetime, *, after: UUID) -> list[UUID]:
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
     """Create and issue the invoices of organizations for a period that has ended.
 
-    Returns the invoices that this call created or updated, including those that are still drafts.
-    A repeated call does not issue invoices again. No invoice is created if no amount is due; a
-    draft for which no amount is due any more is deleted. Organizations whose erasure has begun are
-    skipped, because their plans and usage may already be deleted. An invoice stays a draft if the
-    organization has no billing profile, or if the invoice cannot be rendered. Raises
-    BillingFileError if no billing file is set or the file is invalid.
+    First applies due plan changes and settles the usage. Returns the invoices that this call
+    created or updated, including those that are still drafts. A repeated call does not issue
+    invoices again. No invoice is created if no amount is due; a draft for which no amount is due
+    any more is deleted. Organizations whose erasure has begun are skipped, because their plans and
+    usage may already be deleted. An invoice stays a draft if the organization has no billing
+    profile, or if the invoice cannot be rendered. Emits `invoices.issued`. Raises BillingFileError
+    if no billing file is set or the file is invalid.
     """
     configuration = require_configuration()
     period = TimeRange(start, end)

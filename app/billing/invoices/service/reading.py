@@ -28,19 +28,20 @@ from app.kit.stored_files import build_linked_download
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    result = queries.list_page(page, filters)
-    return replace(result, items=[render(invoice) for invoice in result.items])
+    invoice_page = queries.list_page(page, filters)
+    return replace(invoice_page, items=[render(invoice) for invoice in invoice_page.items])
 
 
 def list_all(
-    *, slug: str | None = None, status: str | None = None, period: datetime | None = None
+    *, slug: str | None = None, status: str | None = None, period_start: datetime | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the invoices and credit notes of all organizations, oldest first.
 
-    Arguments that are not None are filters. `period` is the start of a billing period.
+    Arguments that are not None are filters. `period_start` is the start of a billing period.
     """
     with tenancy.across_organizations(reason="the operator sees the invoices of all organizations"):
-        for organization_slug, invoice in queries.list_all(slug=slug, status=status, period=period):
+        rows = queries.list_all(slug=slug, status=status, period_start=period_start)
+        for organization_slug, invoice in rows:
             yield {"organization": organization_slug, **render(invoice)}
 
 

@@ -17,7 +17,7 @@ _TENANCY_REASON = "the last invoices of several organizations are checked"
 
 
 def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the ids of the closed organizations whose last invoices are not complete.
+    """Return the ids of those closed organizations whose last invoices are not complete.
 
     The last invoices of an organization are not complete if it had a plan with a price in a month
     that still has to be invoiced, if one of its invoice jobs is unfinished or has failed, or if an

@@ -48,10 +48,10 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
     queries.lock_meters(tuple(limits))
     # The usage is read in a new statement, which sees what the previous owners of the locks have
     # committed.
-    month = queries.read_month(tuple(limits))
+    usage = queries.read_month(tuple(limits))
     # The plan may have changed after the caller was authenticated. Plan changes lock meters, too.
-    current_limits = build_limits(month.plan, month.plan_limits).finite_limits
+    current_limits = build_limits(usage.plan, usage.plan_limits).finite_limits
     limits = {meter: current_limits[meter] for meter in limits if meter in current_limits}
     return Allowance(
-        month.plan, limits, {meter: month.get_used_quantity(meter) for meter in limits}
+        usage.plan, limits, {meter: usage.get_used_quantity(meter) for meter in limits}
     )

@@ -42,8 +42,8 @@ def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
     """Settle the usage of many organizations up to `end`, which must be midnight in UTC.
 
     Call this before `measure_many`, in the transaction that writes the invoices. A change by a
-    transaction that began before `end` and commits later counts on the day that begins at `end`, so
-    it belongs to the next period. Repeated calls have no effect. Requires access to all
+    transaction that began before `end` but commits after this call counts on the day that begins at
+    `end`, so it belongs to the next period. Repeated calls have no effect. Requires access to all
     organizations. Raises ValueError if `end` is not midnight in UTC.
     """
     queries.settle_many(organization_ids, _to_utc_day(end))

@@ -19,17 +19,17 @@ WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
 def describe_usage() -> dict[str, Any]:
     """Return the plan and the current month, with the usage, limit and warning of each meter."""
     limits = get_limits()
-    month = queries.read_month(tuple(Meter))
+    usage = queries.read_month(tuple(Meter))
     return {
         "plan": limits.plan,
-        "period": {"from": month.first, "to": get_next_month(month.first)},
+        "period": {"from": usage.first, "to": get_next_month(usage.first)},
         "meters": [
             {
                 "meter": str(meter),
-                "used": month.get_used_quantity(meter),
+                "used": usage.get_used_quantity(meter),
                 "limit": limits.by_meter[meter],
                 "warning": WARNINGS[
-                    find_reached_percent(month.get_used_quantity(meter), limits.by_meter[meter])
+                    find_reached_percent(usage.get_used_quantity(meter), limits.by_meter[meter])
                 ],
             }
             for meter in Meter

@@ -14,7 +14,7 @@ WARN_JOB = "usage.warn"
 
 
 def find_reached_percent(used: int, limit: int | None) -> int | None:
-    """Return the highest percentage of the limit in `PERCENTS` that `used` has reached, or None."""
+    """Return the highest of `PERCENTS` that `used`, in percent of `limit`, has reached, or None."""
     if limit is None:
         return None
     return max((p for p in PERCENTS if used * 100 >= limit * p), default=None)
@@ -40,25 +40,25 @@ def warn() -> None:
     limits = get_limits()
     if not limits.finite_limits:
         return
-    month = queries.read_month(tuple(limits.finite_limits))
+    usage = queries.read_month(tuple(limits.finite_limits))
     reached_percents = {
         meter: percent
         for meter, limit in limits.finite_limits.items()
-        if month.get_used_quantity(meter) > 0
-        and (percent := find_reached_percent(month.get_used_quantity(meter), limit)) is not None
+        if usage.get_used_quantity(meter) > 0
+        and (percent := find_reached_percent(usage.get_used_quantity(meter), limit)) is not None
     }
     pairs = [
         (meter, p) for meter, percent in reached_percents.items() for p in PERCENTS if p <= percent
     ]
-    new_pairs = queries.insert_warnings(month.first, pairs)
+    new_pairs = queries.insert_warnings(usage.first, pairs)
     payloads: list[ThresholdPayload] = [
         {
             "meter": str(meter),
             "percent": percent,
-            "used": month.get_used_quantity(meter),
+            "used": usage.get_used_quantity(meter),
             "limit": limits.finite_limits[meter],
             "plan": limits.plan,
-            "month": month.first.isoformat(),
+            "month": usage.first.isoformat(),
         }
         for meter, percent in reached_percents.items()
         if (meter, percent) in new_pairs

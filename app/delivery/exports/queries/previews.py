@@ -17,7 +17,7 @@ MAX_COUNTED = 10_000
 _SELECT_AS_TEXT = """
 SELECT CAST(line AS text), CAST(version_id AS text), CAST(tags AS text) FROM ({}) AS export_rows
 """
-_COUNTER_FACETS = frozenset({"schema_id", "statuses"})
+_PROPERTIES_WITH_COUNTERS = frozenset({"schema_id", "statuses"})
 
 
 class TagSetCount(NamedTuple):
@@ -60,7 +60,7 @@ class _RowCollector:
 def read_first_rows(
     where: Mapping[str, Any], include: Mapping[str, Any], *, limit: int, max_bytes: int
 ) -> tuple[list[Version], list[bytes]]:
-    """Return the schema versions of an export, and its first rows as JSON.
+    """Return the schema versions of an export's first `limit` tag sets, and its first rows as JSON.
 
     Returns at most `limit` rows, and only as many rows as fit into `max_bytes`, but always the
     first row. If the first row is too large, its history ends with the last revision that fits.
@@ -99,7 +99,7 @@ def count_tag_sets(where: Mapping[str, Any], include: Mapping[str, Any]) -> TagS
     Uses the stored counters if they cover the filter, and otherwise counts up to `MAX_COUNTED`.
     """
     conditions = {name: value for name, value in where.items() if value is not None}
-    if conditions.keys() <= _COUNTER_FACETS and include["tags"] in ("accepted", "all"):
+    if conditions.keys() <= _PROPERTIES_WITH_COUNTERS and include["tags"] in ("accepted", "all"):
         return TagSetCount(_sum_counters(conditions), is_exact=True)
     statements = Statements.build(tenancy.current_organization_id(), where, include)
     values = {**statements.values, "max_count": MAX_COUNTED + 1}

@@ -120,7 +120,7 @@ class Statements(NamedTuple):
         versions: selects the schema versions, each with the number of tag sets that use it.
         total: selects the number of tag sets. Existing and removed tag sets are each counted up to
             the parameter `max_count`.
-        values: the parameters.
+        values: the parameters, except `max_count`.
         with_tags: whether rows have tags.
         with_history: whether rows have a history.
     """

@@ -13,9 +13,9 @@ from app.kit.stored_files import translate_storage_errors
 def cancel(export_id: UUID) -> Export:
     """Cancel a queued or running export; its worker stops within about a second.
 
-    Emits `export.cancelled`. If the export is completed but its file has not been delivered yet,
-    cancels only the delivery, and emits no event. Raises 404 if the export does not exist, and 409
-    `conflict` with `details.state` if the export has already ended.
+    Emits `export.cancelled`, and marks any stored file for deletion. If the export is completed but
+    its file has not been delivered yet, cancels only the delivery, and emits no event. Raises 404
+    if the export does not exist, and 409 `conflict` with `details.state` if it has already ended.
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
@@ -40,9 +40,9 @@ def cancel(export_id: UUID) -> Export:
 def retry(export_id: UUID) -> Export:
     """Retry an export that failed, or whose file has expired or is missing, by queueing it again.
 
-    The filter stays the same, including the end of the period. Raises 404 if the export does not
-    exist, 409 `conflict` with `details.state` if it cannot be retried, and 503 while the disk is
-    full or the storage is unavailable.
+    The filter stays the same, including the end of the period. Emits `export.requested`. Raises 404
+    if the export does not exist, 409 `conflict` with `details.state` if it cannot be retried, and
+    503 while the disk is full or the storage is unavailable.
     """
     export = errors.require_found(records.lock(export_id))
     if export.status != ExportStatus.FAILED and not _has_lost_file(export):

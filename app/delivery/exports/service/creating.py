@@ -50,7 +50,7 @@ def create(
     scheduled_export_id: UUID | None = None,
     **parameters: Unpack[ExportParameters],
 ) -> Export:
-    """Create an export job.
+    """Create an export job, and emit `export.requested`, which starts the job.
 
     `api_key_id` is set if an API key of the user `created_by` requested the export. The filter of
     a scheduled export may refer to a deleted schema, labeler or document, which matches no tag set.
@@ -147,7 +147,7 @@ def _complete_include(
             " false.",
             "include.removed",
         )
-    # `accepted` would omit tag sets with other requested statuses, without an error.
+    # With `accepted` as the default, a request for other statuses would be invalid.
     has_accepted_only = set(where.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
     return {
         "tags": include.get("tags") or ("accepted" if has_accepted_only else "all"),
@@ -200,10 +200,10 @@ def _compute_period_end(
     return end
 
 
-def check_start(where: Mapping[str, Any], name: str, now: datetime) -> None:
-    """Raise 400 if the period `name` of a filter, `created` or `decided`, starts after `now`."""
+def check_start(where: Mapping[str, Any], name: str, latest: datetime) -> None:
+    """Raise 400 if the period `name` of a filter, `created` or `decided`, starts after `latest`."""
     start = where.get(f"{name}_after")
-    if start is not None and start > now:
+    if start is not None and start > latest:
         raise errors.invalid(
             "The start of the period must not be in the future.", f"filter.{name}_after"
         )

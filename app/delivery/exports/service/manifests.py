@@ -16,7 +16,7 @@ from app.kit.release import NAME, VERSION
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run: the row counts of the file, and the snapshot that the run read.
+    """The result of a run: the file's row counts, and the snapshot's time and schema versions.
 
     `row_count` includes the `removed_count` rows for removed tag sets.
     """

@@ -15,9 +15,9 @@ from app.engines.formats.labels import merge_fields
 from app.kit import db
 
 MAX_BYTES = 1024 * 1024
-"""The maximum size in bytes of all rows in a preview; the first row may be larger.
+"""The maximum size in bytes of all rows in a preview.
 
-The history of the first row is cut off at this size.
+The first row is always included, but its history is cut off at this size.
 """
 
 
@@ -44,7 +44,7 @@ def preview(*, limit: int, **parameters: Unpack[ExportParameters]) -> dict[str, 
 
 
 def _compute_end(requested_end: datetime | None) -> datetime:
-    """Return the requested end of a period, or the current time if that is earlier.
+    """Return the requested end of a period, or the current time if it is earlier or no end is set.
 
     Does not raise the watermark (see `app.kit.watermarks`), because no later export begins
     at the end of a preview's period.

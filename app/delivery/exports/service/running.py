@@ -97,7 +97,7 @@ def fail(export_id: UUID, cause: str) -> None:
     """Mark an export as failed; do nothing if it has already ended.
 
     `cause` begins with the name of the exception, and is not shown to clients. Emits
-    `export.failed`.
+    `export.failed`, and marks any stored file for deletion.
     """
     export = change_status(export_id, ExportStatus.FAILED)
     if export is None:
@@ -119,7 +119,7 @@ def fail(export_id: UUID, cause: str) -> None:
 
 
 def discard_file(export: Export) -> None:
-    """Mark the file of a failed or cancelled export for deletion by `delete_expired_files`.
+    """Mark the file of a failed or cancelled export for deletion by `delete_obsolete_files`.
 
     The file may be from an earlier run, or from a run that was killed after it stored the file.
     """
@@ -147,7 +147,7 @@ def requeue(export: Export) -> None:
     export.started_at = export.finished_at = None
 
 
-def delete_expired_files() -> int:
+def delete_obsolete_files() -> int:
     """Delete the files of a batch of exports in all organizations, and return the batch's size.
 
     The batch has exports whose files have expired, and exports that failed or were cancelled.

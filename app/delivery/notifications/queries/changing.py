@@ -19,7 +19,7 @@ BATCH_SIZE = 5000
 
 # Notifications that another transaction has locked, or has changed since the statement began, stay
 # unread, because they may be about events that the person has not seen.
-_READ_BATCH = text(
+_MARK_BATCH_AS_READ = text(
     """
     WITH seen AS MATERIALIZED (
         SELECT organization_id, id, created_at, updated_at FROM notifications
@@ -113,5 +113,5 @@ def mark_batch_as_read(
         "id": UUID(int=0) if after is None else after.id,
         "batch": BATCH_SIZE,
     }
-    row = db.session().execute(_READ_BATCH, values).first()
+    row = db.session().execute(_MARK_BATCH_AS_READ, values).first()
     return (None, 0) if row is None else (Position(row.created_at, row.id), row.changed)

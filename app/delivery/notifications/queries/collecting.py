@@ -182,7 +182,7 @@ def lock_open_notifications(
 ) -> dict[tuple[UUID, str], OpenNotification]:
     """Lock the users' open notifications with these messages, and return them by user and message.
 
-    Notifications that have been read are closed first.
+    Open notifications that have been read are closed and not returned.
     """
     values = {
         "org": tenancy.current_organization_id(),

@@ -80,7 +80,7 @@ _CLOSE = text(
     )
     SELECT mailed.organization_id, mailed.user_id, mailed.kind, mailed.id, mailed.title,
            mailed.body, mailed.link, mailed.total, mailed.email, mailed.locale, mailed.time_zone,
-           mailed.preferences, organizations.name AS organization, organizations.slug
+           mailed.preferences, organizations.name AS organization_name, organizations.slug
     FROM mailed JOIN organizations ON organizations.id = mailed.organization_id
     WHERE mailed.place <= :max_quoted
     ORDER BY mailed.organization_id, mailed.user_id, mailed.kind, mailed.id
@@ -107,7 +107,7 @@ class MailedNotification(NamedTuple):
     locale: str
     time_zone: str
     preferences: dict[str, Any]
-    organization: str
+    organization_name: str
     slug: str
 
 

@@ -106,9 +106,9 @@ class NotificationScope(NamedTuple):
         """Return the ids of the organizations."""
         return list(self.organizations)
 
-    def build_row(self, columns: Sequence[Any]) -> NotificationRow:
+    def build_row(self, row: Sequence[Any]) -> NotificationRow:
         """Build a notification from a row that begins with `COLUMNS`."""
-        organization_id, *values = columns[: len(COLUMNS)]
+        organization_id, *values = row[: len(COLUMNS)]
         return NotificationRow._make([self.organizations[organization_id], *values])
 
     def build_conditions(self) -> list[ColumnElement[bool]]:
@@ -137,7 +137,7 @@ def list_notifications(
     """Return a page of the notifications in a scope, as `NotificationRow`s."""
     period = get_created_bounds(filters)
     unread = filters.get("unread")
-    rows = paginate(
+    row_page = paginate(
         select(*COLUMNS).where(Notification.organization_id.in_(scope.organization_ids)),
         page,
         sort_columns={"created_at": Notification.created_at},
@@ -145,19 +145,19 @@ def list_notifications(
         total=_build_total(scope, period, unread=unread),
         key_queries=[_build_keys(scope, period, unread=unread)],
     )
-    return replace(rows, items=list(map(scope.build_row, rows.items)))
+    return replace(row_page, items=list(map(scope.build_row, row_page.items)))
 
 
 def _build_total(
     scope: NotificationScope, period: Period, *, unread: bool | None
 ) -> ColumnElement[int]:
     where: dict[str, Any] = {"user_id": scope.user_id}
-    states = [True, False] if unread is None else [unread]
-    # The condition names the read states even if both are allowed. In the index, the time follows
-    # the read state, so the index can find the period only if the read state is given.
+    unread_flags = [True, False] if unread is None else [unread]
+    # The condition names the flags even if both are allowed. In the index, the time follows the
+    # flag `read_at IS NULL`, so the index can find the period only if the flag is given.
     rows = select(Notification.id).where(
         *scope.build_conditions(),
-        Notification.read_at.is_(None) == any_(cast(states, ARRAY(Boolean))),
+        Notification.read_at.is_(None) == any_(cast(unread_flags, ARRAY(Boolean))),
     )
     if scope.kind is not None:
         where["kind"] = scope.kind
@@ -165,17 +165,17 @@ def _build_total(
         where["unread"] = unread
     between = counters.Between("created", Notification.created_at, *period, rows)
     return counters.build_total(
-        NOTIFICATIONS, where, between=between, organization_id=scope.organization_ids
+        NOTIFICATIONS, where, between=between, organization_ids=scope.organization_ids
     )
 
 
 def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None) -> KeyQuery:
-    """Build the query for a page's keys: an index scan for each organization and read state."""
-    states = [True, False] if unread is None else [unread]
-    pairs = [(str(id_), state) for id_ in scope.organization_ids for state in states]
+    """Build the query for a page's keys: an index scan for each organization and `unread` flag."""
+    unread_flags = [True, False] if unread is None else [unread]
+    pairs = [(str(id_), flag) for id_ in scope.organization_ids for flag in unread_flags]
     ids = cast([id_ for id_, _ in pairs], ARRAY(String))
     branches = build_branches(
-        cast(ids, ARRAY(Uuid)), cast([state for _, state in pairs], ARRAY(Boolean))
+        cast(ids, ARRAY(Uuid)), cast([flag for _, flag in pairs], ARRAY(Boolean))
     )
     statement = select(Notification.created_at, Notification.id).where(
         Notification.organization_id == branches.c.organization_id,
@@ -189,10 +189,10 @@ def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None
     return KeyQuery(statement, branches)
 
 
-def build_branches(ids: ColumnElement[Any], states: ColumnElement[Any]) -> TableValuedAlias:
-    """Build the SQL table `branches` from organization ids and read states (true means unread)."""
+def build_branches(ids: ColumnElement[Any], unread_flags: ColumnElement[Any]) -> TableValuedAlias:
+    """Build the SQL table `branches`: each row pairs an organization id with an `unread` flag."""
     return (
-        func.unnest(ids, states)
+        func.unnest(ids, unread_flags)
         .table_valued(column("organization_id", Uuid), column("unread", Boolean), name="branches")
         .render_derived()
     )

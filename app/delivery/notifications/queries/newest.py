@@ -60,7 +60,7 @@ def _select_branch(branches: TableValuedAlias) -> FromClause:
 
 def _select_keys() -> Subquery:
     ids = bindparam("branch_ids", type_=ARRAY(Uuid))
-    branches = build_branches(ids, bindparam("branch_states", type_=ARRAY(Boolean)))
+    branches = build_branches(ids, bindparam("branch_unread_flags", type_=ARRAY(Boolean)))
     branch = _select_branch(branches)
     merged_keys = select(*branch.c).select_from(branches.join(branch, true()))
     return _limit_to_newest(merged_keys, branch.c.created_at, branch.c.id).subquery("page_keys")
@@ -90,7 +90,7 @@ _LIST = Prepared.from_select(
     **_TOTAL_PARAMETERS,
     user_id="uuid",
     branch_ids="uuid[]",
-    branch_states="boolean[]",
+    branch_unread_flags="boolean[]",
     page_limit="int",
 )
 _COUNT = Prepared.from_select(
@@ -103,16 +103,16 @@ def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | N
 
     `scope.kind` must be None.
     """
-    states = [True, False] if unread is None else [unread]
-    branches = [(id_, state) for id_ in scope.organization_ids for state in states]
+    unread_flags = [True, False] if unread is None else [unread]
+    branches = [(id_, flag) for id_ in scope.organization_ids for flag in unread_flags]
 
-    def fetch(edge: PageStart) -> tuple[list[NotificationRow], int]:
+    def fetch(start: PageStart) -> tuple[list[NotificationRow], int]:
         rows = _LIST.all(
-            *_build_parameters(scope, states),
+            *_build_parameters(scope, unread_flags),
             str(scope.user_id),
             _to_array([str(id_) for id_, _ in branches]),
-            _to_array([str(state).lower() for _, state in branches]),
-            edge.limit,
+            _to_array([str(flag).lower() for _, flag in branches]),
+            start.limit,
         )
         # The page and the total are from the same snapshot, so an empty page means a total of 0.
         return list(map(scope.build_row, rows)), int(rows[0].page_total) if rows else 0
@@ -125,11 +125,11 @@ def count_unread(scope: NotificationScope) -> int:
     return int(_COUNT.first(*_build_parameters(scope, [True])).total)
 
 
-def _build_parameters(scope: NotificationScope, states: Sequence[bool]) -> tuple[str, str, str]:
+def _build_parameters(scope: NotificationScope, flags: Sequence[bool]) -> tuple[str, str, str]:
     return (
         _to_array([str(id_) for id_ in scope.organization_ids]),
         _to_array([str(scope.user_id)]),
-        _to_array([str(state).lower() for state in states]),
+        _to_array([str(flag).lower() for flag in flags]),
     )
 
 

@@ -81,5 +81,5 @@ def write(
 
 
 def make_emails_due(user_id: UUID) -> None:
-    """End the postponement of a user's emails. Callers must use `tenancy.across_organizations`."""
+    """Make a user's pending emails due now. Callers must use `tenancy.across_organizations`."""
     db.session().execute(_MAKE_DUE, {"user_id": user_id})

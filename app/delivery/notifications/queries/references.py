@@ -22,7 +22,7 @@ from app.workflow.tag_sets.models import TagSet
 class ExportResult(NamedTuple):
     """The result of an export.
 
-    `user_id` is the user who requested the export, or None if an API key requested it.
+    `user_id` is the user who requested or scheduled the export; None if an API key requested it.
     """
 
     user_id: UUID | None

@@ -1,8 +1,8 @@
 """Collection of events: for each user and topic, one open notification covers many events.
 
-A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
-`mailing` sends its email unless the notification was read. The next event creates another open
-notification.
+A notification is open for `NOTIFICATION_WINDOW_SECONDS` (longer if its email is postponed), or
+until it is read. When it is closed, `mailing` sends its email unless the notification was read. The
+next event creates another open notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,19 +62,19 @@ TOPICS: Mapping[str, Topic] = {
         "review_rejected", "tag-sets?status=rejected&labeler_id={user_id}", "rejected"
     ),
 }
-"""The topics; each key is the name of the message about more than one document or tag set."""
+"""The topics by name. If a message does not use `single_message_name`, its name is the topic's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice(Audience):
     """A notice about `count` documents or tag sets, with the audience to notify.
 
-    `topic` is a key of TOPICS. If there is only one item, `link` leads to that item. `documents`
-    holds the known names of the first documents. `by` (a user's name), `due_at` (ISO 8601) and
-    `reason` are shown only if they are the same for all notices that a notification covers.
+    `topic_name` is a key of TOPICS. `link` is only used if `count` is 1. `documents` has the known
+    names of the first documents. `by` (a user's name), `due_at` (ISO 8601) and `reason` are shown
+    only if they are the same for all notices that a notification covers.
     """
 
-    topic: str
+    topic_name: str
     link: str | None = None
     count: int = 1
     documents: Sequence[str] = ()
@@ -128,9 +128,9 @@ class NoticeSummary:
 def collect_notices(notices: Sequence[Notice]) -> None:
     """Add notices to their recipients' open notifications; create a notification if none is open.
 
-    One notification covers all notices to the same user on the same topic. Executes a fixed
-    number of SQL statements, regardless of the number of notices or users. The caller must have
-    called `queries.lock_notifications` in the same transaction.
+    One notification covers all notices to the same user on the same topic; it is not written if the
+    user's preferences exclude it. Executes a fixed number of SQL statements, regardless of the
+    number of notices or users. Call `queries.lock_notifications` first, in the same transaction.
     """
     members = queries.list_members(notices) if notices else []
     if not members:
@@ -141,24 +141,24 @@ def collect_notices(notices: Sequence[Notice]) -> None:
         # The summaries are cached, because the members of a team get the same notices.
         by_topic: dict[str, NoticeSummary] = {}
         for notice in (notices[index] for index in notice_indexes):
-            topic, summary = notice.topic, NoticeSummary.from_notice(notice)
-            by_topic[topic] = by_topic[topic] + summary if topic in by_topic else summary
+            name, summary = notice.topic_name, NoticeSummary.from_notice(notice)
+            by_topic[name] = by_topic[name] + summary if name in by_topic else summary
         return by_topic
 
     render = cache(_render_message)
-    user_ids, topics = {member.id for member in members}, {notice.topic for notice in notices}
-    open_notifications = queries.lock_open_notifications(user_ids, topics)
+    user_ids, topic_names = {member.id for member in members}, {n.topic_name for n in notices}
+    open_notifications = queries.lock_open_notifications(user_ids, topic_names)
     entries = []
     for member in members:
-        for topic, new_summary in summarize(tuple(member.audience_indexes)).items():
-            open_notification = open_notifications.get((member.id, topic))
+        for topic_name, new_summary in summarize(tuple(member.audience_indexes)).items():
+            open_notification = open_notifications.get((member.id, topic_name))
             summary = (
                 new_summary
                 if open_notification is None
                 else NoticeSummary.from_open_notification(open_notification) + new_summary
             )
-            text = render(topic, summary, member.locale, member.time_zone)
-            entries.append(_build_entry(member, topic, summary, text, open_notification))
+            text = render(topic_name, summary, member.locale, member.time_zone)
+            entries.append(_build_entry(member, topic_name, summary, text, open_notification))
     enabled_entries = [entry for entry in entries if entry.in_app or entry.by_mail]
     queries.write_notifications(
         enabled_entries, window=container.settings().notification_window_seconds
@@ -167,31 +167,33 @@ def collect_notices(notices: Sequence[Notice]) -> None:
 
 def _build_entry(
     member: AudienceMember,
-    topic: str,
+    topic_name: str,
     summary: NoticeSummary,
     text: Message,
     open_notification: OpenNotification | None,
 ) -> NotificationEntry:
-    kind = TOPICS[topic].kind
+    kind = TOPICS[topic_name].kind
     in_app, by_mail = preferences.get_channels(member.preferences, kind)
     return NotificationEntry(
         id=uuid7() if open_notification is None else open_notification.id,
         user_id=member.id,
-        message=topic,
+        message=topic_name,
         kind=kind,
         total=summary.count,
         gathered=summary.gathered,
         title=text.title,
         body=text.body,
-        link=_build_link(topic, summary, member.id),
+        link=_build_link(topic_name, summary, member.id),
         in_app=in_app,
         by_mail=by_mail,
     )
 
 
-def _render_message(topic: str, summary: NoticeSummary, locale: str, time_zone: str) -> Message:
+def _render_message(
+    topic_name: str, summary: NoticeSummary, locale: str, time_zone: str
+) -> Message:
     is_single = summary.count == 1 and summary.documents
-    single_message_name = TOPICS[topic].single_message_name if is_single else None
+    single_message_name = TOPICS[topic_name].single_message_name if is_single else None
     ellipsis = ["…"] if summary.count > len(summary.documents) else []
     values = {
         "document": summary.documents[0] if summary.documents else None,
@@ -201,7 +203,7 @@ def _render_message(topic: str, summary: NoticeSummary, locale: str, time_zone: 
         "reason": summary.reason,
     }
     return sending.messages.render(
-        single_message_name or topic,
+        single_message_name or topic_name,
         locale=locale,
         time_zone=time_zone,
         values=values,
@@ -209,7 +211,7 @@ def _render_message(topic: str, summary: NoticeSummary, locale: str, time_zone: 
     )
 
 
-def _build_link(topic: str, summary: NoticeSummary, user_id: UUID) -> str:
+def _build_link(topic_name: str, summary: NoticeSummary, user_id: UUID) -> str:
     if summary.count == 1 and summary.link is not None:
         return summary.link
-    return f"{_API}/{TOPICS[topic].link.format(user_id=user_id)}"
+    return f"{_API}/{TOPICS[topic_name].link.format(user_id=user_id)}"

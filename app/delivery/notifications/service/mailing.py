@@ -32,8 +32,8 @@ def _find_address(recipient: Mapping[str, Any]) -> str | None:
     """Return the current address for an email, or None if the email must not be sent.
 
     `recipient` has the properties that `_build_email` sets. Returns None if the user is disabled or
-    no longer a member, if the organization is closed, if the user no longer wants emails of these
-    types, or if all notifications in the email have been read or deleted.
+    no longer a member, if the organization is closed, if the user no longer wants emails of any of
+    the `kinds`, or if there are `notification_ids` but none of these notifications is unread.
     """
     account = queries.find_member_account(UUID(recipient["user_id"]))
     if account is None:
@@ -157,7 +157,7 @@ def _build_email(notifications: Sequence[MailedNotification]) -> Email:
         to=first.email,
         locale=first.locale,
         values={
-            "organization": first.organization,
+            "organization": first.organization_name,
             "title": title,
             "body": body or title,
             "link": page_url,

@@ -14,7 +14,7 @@ _SIZE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def notify_of_completed_export(event: Event) -> None:
-    """Notify the user who requested an export that its file can be downloaded."""
+    """Notify the user who requested or scheduled an export that its file can be downloaded."""
     export = references.get_export_result(UUID(event.data["job_id"]))
     if export is None or export.user_id is None or export.expires_at is None:
         return

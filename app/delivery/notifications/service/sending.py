@@ -19,7 +19,7 @@ messages = MessageTemplates(Path(__file__).parents[1] / "messages")
 
 
 def notify(
-    message: str,
+    message_name: str,
     *,
     kind: str,
     values: Mapping[str, Value],
@@ -34,11 +34,11 @@ def notify(
 
     Recipients are the members among `user_ids` or, if `role` is set, all members with this role or
     a higher role; `except_user_id` is never notified. A user is notified once per `unique_key`, and
-    not at all if their preferences exclude `kind` both in the application and by email. `message`
-    names a template in messages/en.toml that shows `values` and `count`. `link` is the path and
-    query of an API operation. Emits `notification.created` for each email to send.
+    not at all if their preferences exclude `kind` both in the application and by email. The message
+    `message_name` of messages/en.toml shows `values` and `count`. `link` is the path and query of
+    an API operation. Emits `notification.created` for each email to send.
     """
-    render = cache(partial(messages.render, message, values=values, count=count))
+    render = cache(partial(messages.render, message_name, values=values, count=count))
     notifications, email_user_ids = [], set()
     audience = Audience(
         user_ids=user_ids,

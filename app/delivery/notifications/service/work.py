@@ -41,18 +41,18 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
     documents assigned to that user.
     """
     payloads = _claim_payloads(events)
-    documents = references.list_document_names(_list_first_ids(payloads, "artifact_ids"))
+    document_names = references.list_document_names(_list_first_ids(payloads, "artifact_ids"))
     user_names = _list_actor_names(payloads)
-    notices = (_build_assignment_notices(data, documents, user_names) for data in payloads)
+    notices = (_build_assignment_notices(data, document_names, user_names) for data in payloads)
     collect_notices(list(chain.from_iterable(notices)))
 
 
 def _build_assignment_notices(
-    data: dict[str, Any], documents: NamesById, user_names: NamesById
+    data: dict[str, Any], document_names: NamesById, user_names: NamesById
 ) -> Iterator[Notice]:
     """Yield the notices about one assignment, one for each team or group of users to notify."""
     ids = _parse_uuids(data["artifact_ids"])
-    known_names = _list_known_names(ids, documents)
+    known_names = _list_known_names(ids, document_names)
     count, counts = data["count"], data.get("counts") or {}
     team_counts = data.get("team_counts") or {}
     if count == 1 and not known_names:
@@ -147,10 +147,10 @@ def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
     for data, values in _list_decision_values(events):
         is_sent_back = data["send_to"] in ("labeler", data["labeler_id"])
         if data["labeler_id"] is not None:
-            topic = "label_sets_sent_back" if is_sent_back else "label_sets_rejected"
+            topic_name = "label_sets_sent_back" if is_sent_back else "label_sets_rejected"
             link = f"{_API}/tag-sets/{data['tag_set_id']}"
             notices.append(
-                Notice(topic, link, user_ids=_parse_uuids([data["labeler_id"]]), **values)
+                Notice(topic_name, link, user_ids=_parse_uuids([data["labeler_id"]]), **values)
             )
         if data.get("draft_id") is not None and not is_sent_back:
             link = f"{_API}/tag-sets/{data['draft_id']}"
@@ -176,12 +176,12 @@ def _list_decision_values(
     """Claim events; yield the payload and notice values of each event whose document exists."""
     payloads = _claim_payloads(events)
     artifact_ids = _parse_uuids(data["artifact_id"] for data in payloads)
-    documents = references.list_document_names(artifact_ids)
+    document_names = references.list_document_names(artifact_ids)
     for data in payloads:
-        document = documents.get(UUID(data["artifact_id"]))
-        if document is not None:
+        document_name = document_names.get(UUID(data["artifact_id"]))
+        if document_name is not None:
             reviewer_id = _parse_uuid(data.get("reviewer_id"))
-            values = {"documents": [_shorten(document)], "reason": data.get("reason")}
+            values = {"documents": [_shorten(document_name)], "reason": data.get("reason")}
             yield data, {**values, "except_user_id": reviewer_id}
 
 
@@ -204,10 +204,10 @@ def _list_review_values(
     `property_name` is the payload property with the ids of tag sets. A payload whose only tag set
     was deleted is skipped.
     """
-    documents = references.list_tag_set_document_names(_list_first_ids(payloads, property_name))
+    names = references.list_tag_set_document_names(_list_first_ids(payloads, property_name))
     for data in payloads:
         ids = _parse_uuids(data[property_name])
-        known_names = _list_known_names(ids, documents)
+        known_names = _list_known_names(ids, names)
         if known_names or len(ids) > 1:
             link = f"{_API}/review-queue/{ids[0]}"
             yield data, {"link": link, "count": len(ids), "documents": known_names}
@@ -232,13 +232,13 @@ def notify_of_demoted_creator(event: Event) -> None:
     _notify_owners("api_key_creator_demoted", event, user_id, higher_keys)
 
 
-def _notify_owners(message: str, event: Event, user_id: UUID, keys: Sequence[ApiKey]) -> None:
+def _notify_owners(message_name: str, event: Event, user_id: UUID, keys: Sequence[ApiKey]) -> None:
     if not keys:
         return
     organization = db.session().get_one(Organization, tenancy.current_organization_id())
     descriptions = [f"{key.name} ({key.prefix}…, {key.role})" for key in keys[:_MAX_LISTED_KEYS]]
     notify(
-        message,
+        message_name,
         kind="api_key_creator_left",
         role=Role.owner,
         values={
@@ -284,8 +284,8 @@ def _list_first_ids(payloads: Iterable[dict[str, Any]], property_name: str) -> l
     return [id_ for data in payloads for id_ in _parse_uuids(data[property_name][:MAX_NAMED])]
 
 
-def _list_known_names(ids: Sequence[UUID], documents: NamesById) -> list[str]:
-    return [_shorten(documents[id_]) for id_ in ids[:MAX_NAMED] if id_ in documents]
+def _list_known_names(ids: Sequence[UUID], document_names: NamesById) -> list[str]:
+    return [_shorten(document_names[id_]) for id_ in ids[:MAX_NAMED] if id_ in document_names]
 
 
 def _parse_uuid(value: str | None) -> UUID | None:

@@ -88,8 +88,8 @@ def is_organization_closed() -> bool:
 def lock_due_exports(limit: int) -> list[ScheduledExport]:
     """Lock and return at most `limit` due scheduled exports in active organizations.
 
-    A scheduled export whose last run has not ended is not returned. It stays due until the run has
-    ended.
+    A scheduled export with a run that has not ended is not returned. It stays due, and can be
+    returned after the run has ended. Rows that other transactions have locked are skipped.
     """
     has_unfinished_run = exists(
         _select_unfinished_job_ids().where(

@@ -13,7 +13,7 @@ import orjson
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports import emitted_events
 from app.delivery.scheduled_exports.models import (
-    CANCELLED,
+    CANCELLED_CODE,
     DeliveryStatus,
     ScheduledExport,
     ScheduledRun,
@@ -39,7 +39,7 @@ _COVERED_ERROR = {
     "code": "already_delivered",
     "message": "A later run covers this period, so this file was not delivered.",
 }
-_CANCELLED_ERROR = {"code": CANCELLED, "message": "The delivery was cancelled."}
+_CANCELLED_ERROR = {"code": CANCELLED_CODE, "message": "The delivery was cancelled."}
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
 _MAX_SLUG_LENGTH = 80
 _ID_DIGITS = 8
@@ -76,8 +76,8 @@ def finish_or_enqueue(job_id: UUID) -> None:
 def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
-    A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
-    the file could not be sent, and LostLease if another attempt holds the lease.
+    A repeated delivery replaces the file of the same name. The delivery fails if the file has
+    expired. Raises Retry if sending failed, and LostLease if another attempt holds the lease.
     """
     locked_run = _lock_run_to_send(job_id)
     if locked_run is None:

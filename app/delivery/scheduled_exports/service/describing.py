@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.delivery.exports.models import Export, ExportStatus
-from app.delivery.scheduled_exports.models import CANCELLED, DeliveryStatus, ScheduledRun
+from app.delivery.scheduled_exports.models import CANCELLED_CODE, DeliveryStatus, ScheduledRun
 
 RUN_STATUSES = (*ExportStatus, "delivering")
 
@@ -81,7 +81,7 @@ def build_run_response(run: ScheduledRun, export: Export) -> RunDetails:
 
 def is_cancelled(run: ScheduledRun) -> bool:
     """Return whether the delivery of a run was cancelled."""
-    return run.delivery_error is not None and run.delivery_error["code"] == CANCELLED
+    return run.delivery_error is not None and run.delivery_error["code"] == CANCELLED_CODE
 
 
 def _get_status(run: ScheduledRun, export: Export) -> str:

@@ -56,11 +56,11 @@ class ScheduledExportDetails(NamedTuple):
 
 def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExportFilters]) -> Page:
     """Return a page of scheduled exports that match the filters, each with its last run."""
-    exports = records.list_scheduled_exports(page, **filters)
-    latest_runs = runs.list_latest_runs([export.id for export in exports.items])
+    export_page = records.list_scheduled_exports(page, **filters)
+    latest_runs = runs.list_latest_runs([export.id for export in export_page.items])
     return replace(
-        exports,
-        items=[_build_response(export, latest_runs.get(export.id)) for export in exports.items],
+        export_page,
+        items=[_build_response(export, latest_runs.get(export.id)) for export in export_page.items],
     )
 
 

@@ -42,10 +42,10 @@ def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
 def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
     """Build the filter for a run that starts at `now`.
 
-    The period of an incremental run begins at the end of the last delivered period. The first
-    incremental run exports everything. A run also exports everything if the end of the last
-    delivered period is in the future: the database's clock has been set back, and a period that
-    begins at this end would not include tag sets that were decided in the meantime.
+    The period of an incremental run begins at `exported_until`, the end of the last delivered
+    period. If `exported_until` is null, the run exports everything. It also does this if
+    `exported_until` is in the future: the database's clock has been set back, and a period that
+    begins then would not include tag sets that were decided in the meantime.
     """
     where = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:
@@ -60,11 +60,10 @@ def compute_exported_until(
 ) -> datetime | None:
     """Compute the new `exported_until` of a scheduled export whose incremental run was delivered.
 
-    Normally, this is the end of the run's period, unless the current value is later. The value does
-    not change if the run's period begins after it, and stays null if the run's period has a start.
-    In both cases, the scheduled export was changed during the run, so the next run must not
-    continue from the end of this run. An `exported_until` in the future was set while the clock was
-    wrong, and is replaced.
+    Normally, this is the later of the current value and the end of the run's period. The current
+    value is kept if the run's period begins after it, or if it is null and the run's period has a
+    start: the scheduled export was then changed during the run, so the next run must not continue
+    where this run ends. A current value in the future is replaced, because the clock was wrong.
     """
     until, covers_until = scheduled_export.exported_until, run.covers_until
     if until is None:

@@ -24,22 +24,22 @@ _BATCH_SIZE = 20
 
 
 def list_runs(export_id: UUID, *, page: PageRequest, **filters: Unpack[CreatedFilters]) -> Page:
-    """Return a page of a scheduled export's runs. Raises 404 if the export does not exist."""
+    """Return a page of the runs of a scheduled export. Raises 404 if it does not exist."""
     errors.require_found(records.get(export_id))
     run_page = runs.list_runs(export_id, page, **filters)
-    jobs = runs.get_export_jobs([run.job_id for run in run_page.items])
+    export_jobs = runs.get_export_jobs([run.job_id for run in run_page.items])
     # A run and its export job may have been deleted since the first query.
-    existing_runs = (run for run in run_page.items if run.job_id in jobs)
+    existing_runs = (run for run in run_page.items if run.job_id in export_jobs)
     return replace(
-        run_page, items=[build_run_response(run, jobs[run.job_id]) for run in existing_runs]
+        run_page, items=[build_run_response(run, export_jobs[run.job_id]) for run in existing_runs]
     )
 
 
 def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None) -> RunDetails:
     """Run a scheduled export now, even if it is paused, and return the run.
 
-    Raises 404 if the scheduled export does not exist, and 409 `conflict` with `details.job_id` if
-    another run has not ended.
+    Raises 404 if the scheduled export does not exist, 409 `conflict` with `details.job_id` if
+    another run has not ended, and 503 while the disk is full.
     """
     export = errors.require_found(records.get(export_id, lock=True))
     active_job_id = records.find_active_job_id(export_id)

@@ -31,7 +31,7 @@ from app.kit.leases import Lease, LeasedTable
 DELIVERY_LEASES = LeasedTable(
     "webhook_deliveries",
     key=("organization_id", "id"),
-    seconds=25,
+    lease_seconds=25,
     renew_seconds=8,
     skip_locked=True,
 )
@@ -172,7 +172,7 @@ _BEGIN = text(
             AS previous_secret
     """  # noqa: S608 - made of constants
 )
-_INTERRUPTED = "The worker stopped before the outcome of this attempt was known."
+_INTERRUPTED_ERROR = "The worker stopped before the outcome of this attempt was known."
 _REQUEUE = DELIVERY_LEASES.build_update(
     f"{leases.RELEASE}, attempt_count = attempt_count - 1,"
     " attempts_in_round = attempts_in_round - 1"
@@ -198,8 +198,8 @@ def begin_attempts(
         "replays": [limit.max_replays for limit in limits],
         "locked": [str(webhook_id) for webhook_id in locked_ids],
         "attempts": max_attempts,
-        "interrupted": _INTERRUPTED,
-        "lease_seconds": DELIVERY_LEASES.seconds,
+        "interrupted": _INTERRUPTED_ERROR,
+        "lease_seconds": DELIVERY_LEASES.lease_seconds,
     }
     rows = db.session().execute(_BEGIN, values)
     return [Attempt(**{**row._mapping, "body": bytes(row.body)}) for row in rows]  # noqa: SLF001

@@ -53,7 +53,7 @@ class WebhookHealth:
     """The failure count of a webhook, and its consequences; `recorder` computes and writes both.
 
     No first attempt is made for `pause` seconds from now; 0 ends a pause, and None leaves the pause
-    unchanged.
+    unchanged. `deactivated` is true if the webhook is being deactivated now.
     """
 
     active: bool
@@ -227,7 +227,7 @@ def list_existing_tokens(results: Sequence[AttemptResult]) -> set[UUID]:
 
 
 def mark_delivered(results: Sequence[AttemptResult]) -> None:
-    """Record that deliveries succeeded although their leases were lost, so no attempts follow."""
+    """Record that deliveries succeeded although their leases were lost, so retries are skipped."""
     if results:
         db.session().execute(_MARK_DELIVERED, _build_columns(results, "attempt.round"))
 

@@ -55,7 +55,7 @@ _COUNT = text(
     FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
     """  # noqa: S608 - made of constants
 )
-_LEASE_DURATION = f"make_interval(secs => {DELIVERY_LEASES.seconds})"
+_LEASE_DURATION = f"make_interval(secs => {DELIVERY_LEASES.lease_seconds})"
 # An attempt that began before a deactivation may still be under way. The replayed delivery becomes
 # due when the lease of that attempt has expired.
 _DUE = f"""
@@ -112,7 +112,7 @@ class ReplayRange(NamedTuple):
 
 
 class ReplayedBatch(NamedTuple):
-    """The last delivery of a batch, and the number of deliveries that the batch has replayed."""
+    """The creation time and id of a batch's last delivery, and how many the batch has replayed."""
 
     at: datetime
     id: UUID
@@ -192,7 +192,7 @@ def count_missed(webhook_id: UUID) -> int:
     return int(db.session().execute(select(func.coalesce(total, 0))).scalar_one())
 
 
-def find_oldest_missed(webhook_id: UUID) -> datetime | None:
+def find_missed_since(webhook_id: UUID) -> datetime | None:
     """Return the earliest time at which a delivery of a webhook was recorded as missed.
 
     Returns None if the webhook has no missed deliveries.

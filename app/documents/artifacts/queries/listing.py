@@ -47,7 +47,7 @@ _ALL_PERIOD_FILTERS = (*PERIOD_FILTERS, "due_after", "due_before")
 _COUNTED_FILTERS = frozenset({*_FACETS, *_ALL_PERIOD_FILTERS, "assignee"})
 _STATE_FILTERS = ("status", "schema_id", "archived")
 _SCANNED_FILTERS = (*_STATE_FILTERS, "ocr")
-_NO_SCHEMA = str(UUID(int=0))
+_NO_SCHEMA_ID = str(UUID(int=0))
 _DEFAULT_SORT, _DEFAULT_FILTERS = "-created_at", {"archived": "false"}
 _NEWEST_LIST = PreparedList(
     "list_artifacts",
@@ -124,8 +124,8 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     """Build the key queries of a page sorted by creation time.
 
-    Returns an empty list if one index range contains the page, or if a filter is not in
-    `_COUNTED_FILTERS`.
+    Returns an empty list if one index range contains the page, or if no counters have all of the
+    filters.
     """
     if not _COUNTED_FILTERS.issuperset(filters):
         return []
@@ -193,9 +193,9 @@ def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
 
 
 def _cast_facet(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
-    """Cast a facet to the type of its column; no schema becomes the all-zero UUID."""
+    """Cast a facet to the type of its column; an empty schema id becomes the all-zero UUID."""
     if name == "archived":
         return cast(facet, Boolean)
     if name == "schema_id":
-        return cast(case((facet == "", _NO_SCHEMA), else_=facet), Uuid)
+        return cast(case((facet == "", _NO_SCHEMA_ID), else_=facet), Uuid)
     return facet

@@ -10,7 +10,8 @@ shows how dense the hits are, which selects one of three ways to find a page:
   indexes, of words and of time.
 - Most documents are hits: the newest documents are tested one by one.
 
-With other filters, or in another order, the hits are counted for each first page.
+With filters that are not in the search index, or in another order, the hits are counted for each
+first page.
 """
 
 from datetime import datetime

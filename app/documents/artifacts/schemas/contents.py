@@ -59,7 +59,7 @@ class DocumentPage(Response):
     number = Int()
     width = Float()
     height = Float()
-    rotation = Int()
+    rotation = Int(description="The clockwise rotation in degrees: 0, 90, 180 or 270.")
     start = Int()
     end = Int()
     # Not nested: the JSON of the words is copied unchanged from PostgreSQL into the response.

@@ -41,16 +41,16 @@ TEXT_LAYER_METADATA = {
     " until the document has been read."
 }
 _OCR_METADATA = {
-    "description": "The status of text recognition on scanned pages. `none`: no page needs it;"
-    " `pending`: the artifact is processing until text recognition is done; `done`: all scanned"
-    " pages were recognized; `off`: the operator has turned text recognition off;"
-    " `failed`: at least one page could not be recognized."
+    "description": "The status of text recognition on scanned pages. `none`: no page needs it, or"
+    " the file has not been read; `pending`: the artifact is processing until text recognition is"
+    " done; `done`: all scanned pages were recognized; `off`: the operator has turned text"
+    " recognition off; `failed`: at least one page could not be recognized."
 }
 _ATTACHMENT_COUNT_METADATA = {
     "description": "The number of attachments and forwarded messages in an email, or of emails in"
     " an mbox file, at most 1,000, not counting small pictures in the text. Null until the file has"
-    " been read, and for documents of other types. An attachment that cannot be read, or that was"
-    " attached to another email before, has no artifact with this `parent_id`."
+    " been read, and for documents of other types. An attachment that cannot be imported, or that"
+    " was attached to another email before, has no artifact with the email's id as `parent_id`."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 
@@ -85,7 +85,7 @@ class CreateArtifact(Schema):
 
 
 class UploadArtifact(UploadSchema):
-    """A file, or a text with a name. If a file has no `name`, its file name is used."""
+    """A file, or a text with a name. If a file is sent without `name`, its file name is used."""
 
     instead_of_file = ("text", "name")
 
@@ -245,7 +245,7 @@ class Artifact(Response):
     schema_id = Uuid(allow_none=True)
     external_id = Str(allow_none=True)
     metadata = JsonObject(metadata=METADATA_SCHEMA)
-    priority = Int()
+    priority = Int(description="0 to 100; the highest is labeled first unless a due time is near.")
     due_at = UtcDateTime(allow_none=True)
     gold = Bool(
         allow_none=True,
@@ -272,7 +272,7 @@ class Artifact(Response):
     prediction = Nested(ArtifactPrediction, allow_none=True)
     assignees = List(Nested(ArtifactAssignee))
     claim = Nested(ArtifactClaim, allow_none=True)
-    label_counts = Nested(ArtifactTagSetCounts)
+    label_counts = Nested(ArtifactTagSetCounts, description="The number of tag sets by status.")
     created_by = Uuid(allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()

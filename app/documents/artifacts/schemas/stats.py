@@ -46,7 +46,7 @@ class AgeCounts(Response):
     under_1_day = Int()
     under_1_week = Int(description="The number of open artifacts that are 1 to 7 days old.")
     under_1_month = Int(description="The number of open artifacts that are 7 to 30 days old.")
-    older = Int()
+    older = Int(description="The number of open artifacts that are more than 30 days old.")
 
 
 class ArtifactStats(DocumentCounts):

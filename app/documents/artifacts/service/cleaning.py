@@ -86,7 +86,7 @@ def sweep(checkpoint: PositionCheckpoint, position: str = "") -> int:
 
 
 def _list_folders(position: str) -> Iterator[str]:
-    """List the folders with contents after `position`, in alphabetical order.
+    """List the content folders that come after `position`, in alphabetical order.
 
     The folders are read from the storage, because organizations that were erased may have files.
     """

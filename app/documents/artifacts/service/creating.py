@@ -142,11 +142,11 @@ def create_from_file(
     _lock_content_and_check_schema(row)
     _check_not_duplicate(row)
     allowance.add_usage(measure_usage(row))
-    _store_file(staged, row, file_name or row["name"], declared_media_type)
+    _store_document(staged, row, file_name or row["name"], declared_media_type)
     return row
 
 
-def _store_file(
+def _store_document(
     staged_file: StagedFile, row: dict[str, Any], file_name: str, declared_media_type: str | None
 ) -> None:
     key = files.build_content_key(row["sha256"])
@@ -214,7 +214,7 @@ _COLUMN_DEFAULTS: dict[str, Any] = {
     for column in Artifact.__table__.columns
     if column.default is not None and column.default.is_scalar
 }
-"""The constant defaults of columns, for a response that is built without reading the row."""
+"""The constant column defaults of a new document, for its INSERT and for the response."""
 
 
 def build_row(properties: DocumentProperties, **content: object) -> dict[str, Any]:

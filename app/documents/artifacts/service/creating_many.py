@@ -75,11 +75,8 @@ class PreparedText(NamedTuple):
     error: tuple[str, str] | None
 
 
-_LABELED_TEXT_STATUS_COLUMNS: dict[str, Any] = {
-    "status": ArtifactStatus.READY,
-    "routing_since": None,
-}
-"""The initial status of a document that is created with labels."""
+_LABELED_STATUS: dict[str, Any] = {"status": ArtifactStatus.READY, "routing_since": None}
+"""The initial status columns of a document that is created with labels."""
 
 
 class _Candidate(NamedTuple):
@@ -158,7 +155,7 @@ def _build_candidate(
         name=text.name,
         sha256=prepared_text.sha256,
         **describe_text(prepared_text.content, parsed),
-        **(base_columns | _LABELED_TEXT_STATUS_COLUMNS if text.is_labeled else base_columns),
+        **(base_columns | _LABELED_STATUS if text.is_labeled else base_columns),
     )
     row |= {"text": parsed.text, "pages": list_page_columns(parsed)}
     return _Candidate(row, prepared_text.content)

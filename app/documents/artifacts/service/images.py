@@ -145,7 +145,7 @@ class PageImages:
         )
 
     def close(self) -> None:
-        """Delete the local copy of the current file."""
+        """Release the current file, and delete its local copy, if any."""
         self._copy_stack.close()
         self._sha256 = self._path = None
 

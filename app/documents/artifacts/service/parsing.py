@@ -20,15 +20,15 @@ from app.kit.db import Checkpoint
 RECOGNIZE_JOB = "artifacts.recognize"
 ATTACH_JOB = "artifacts.attach"
 _BATCH_PAGES = 50
-_BATCH_BYTES = 1 << 20
+_BATCH_CHARS = 1 << 20
 
 
 class _PageWriter:
     """Stores pages in batches, so that memory use stays constant.
 
-    Each batch is written in a separate transaction. `ocr` and `has_text_layer` are the values to
-    store for the document, according to the pages that were added. `has_text_layer` is None for a
-    document without fixed pages.
+    Each full batch is committed. `ocr` and `has_text_layer` are the values to store for the
+    document, according to the pages that were added. `has_text_layer` is None for a document
+    without fixed pages.
     """
 
     def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
@@ -39,7 +39,7 @@ class _PageWriter:
         self.ocr = OcrStatus.NONE
         self.has_text_layer: bool | None = None
         self._batch: list[PageRow] = []
-        self._bytes = 0
+        self._batch_chars = 0
 
     def add(self, page: Page) -> None:
         """Add the next page, and write and commit the batch when it is full."""
@@ -50,7 +50,7 @@ class _PageWriter:
         if self._with_words or is_image:
             self.has_text_layer = bool(self.has_text_layer) or page.has_text_layer
         is_pending = is_image and self._image_status == OcrStatus.PENDING
-        self._bytes += len(words or "")
+        self._batch_chars += len(words or "")
         self._batch.append(
             PageRow(
                 page.number,
@@ -63,7 +63,7 @@ class _PageWriter:
                 OcrStatus.PENDING if is_pending else None,
             )
         )
-        if len(self._batch) == _BATCH_PAGES or self._bytes >= _BATCH_BYTES:
+        if len(self._batch) == _BATCH_PAGES or self._batch_chars >= _BATCH_CHARS:
             self.write()
             self._checkpoint()
 
@@ -71,7 +71,7 @@ class _PageWriter:
         """Insert the pages that were added since the last write."""
         if self._batch:
             queries.insert_pages(self._artifact_id, self._batch)
-        self._batch, self._bytes = [], 0
+        self._batch, self._batch_chars = [], 0
 
 
 def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
@@ -132,7 +132,7 @@ def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
     """Store the content of a locked document, and make it ready unless it must wait for routing.
 
     Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
-    it waits.
+    it waits. Jobs that wait for the document then store its outcome.
     """
     is_first, must_wait = artifact.ingested_at is None, routing.is_needed()
     payload = queries.store_content(artifact, content, must_wait=must_wait)
@@ -146,8 +146,8 @@ def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
     """Mark a document as failed if its text is being parsed or recognized.
 
-    Stores the reason, and deletes the pages. Documents that wait for routing or have another status
-    are not changed.
+    Stores the reason, deletes the pages, and lets the jobs that wait for the document continue.
+    Documents that wait for routing or have another status are not changed.
     """
     artifact = queries.find_processing_document(artifact_id, lock=True)
     if artifact is not None:

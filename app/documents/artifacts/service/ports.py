@@ -31,8 +31,8 @@ class Workflow:
     """Functions of the layer `workflow`. They act on the current organization.
 
     `list_tag_set_ids(artifact_id)` returns the ids of an artifact's oldest tag sets.
-    `list_tag_set_ids_of_other_schemas(artifact_id, schema_id)` returns only tag sets that are not
-    rejected and have a schema other than `schema_id`.
+    `list_tag_set_ids_of_other_schemas(artifact_id, schema_id)` returns the ids of only those tag
+    sets that are not rejected and have a schema other than `schema_id`.
     `update_statuses` and `unarchive` receive the ids of locked artifacts.
     """
 

@@ -86,10 +86,10 @@ def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
     or 409 if the document could not be read or is not yet read.
     """
     files.require_readable(queries.find_content(artifact_id))
-    result = queries.list_pages(page, artifact_id)
-    rows = result.items
+    rows_page = queries.list_pages(page, artifact_id)
+    rows = rows_page.items
     spans = [PageSpan(row.number, row.start, row.end) for row in rows]
     is_virtual = bool(rows) and rows[0].is_virtual
     words_by_page = words.read_words(artifact_id, spans, is_virtual=is_virtual)
     items = [{**row._asdict(), "words": words_by_page.get(row.number)} for row in rows]
-    return replace(result, items=items)
+    return replace(rows_page, items=items)

@@ -48,7 +48,7 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> None:
 
 
 def release_unrouted_document(artifact_id: UUID, error: str) -> None:
-    """Release a document after its routing has failed permanently."""
+    """Release a document, as `finish_routing` does, after its routing has failed permanently."""
     artifacts = queries.finish_routing([artifact_id])
     _emit_ingested(artifacts)
     if artifacts:
@@ -59,9 +59,9 @@ def release_unrouted_document(artifact_id: UUID, error: str) -> None:
 def release_delayed_documents() -> int:
     """Release the documents that have waited for routing longer than MAX_WAIT.
 
-    Releases documents of all organizations. Returns how many documents were released, at most
-    1,000. If routing runs later, it still assigns a document unless somebody has started to work on
-    it.
+    Releases documents of all organizations, and emits the same event as `finish_routing`. Returns
+    how many documents were released, at most 1,000. If routing runs later, it still assigns a
+    document unless somebody has started to work on it.
     """
     artifacts = queries.release_delayed_documents(MAX_WAIT)
     for organization_id in sorted({artifact.organization_id for artifact in artifacts}):

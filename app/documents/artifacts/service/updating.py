@@ -20,10 +20,11 @@ set_predictions = queries.set_predictions
 def update(
     artifact_id: UUID, *, revision: int | None, changes: dict[str, Any], by: UUID | None
 ) -> ArtifactRow:
-    """Update a document and return it. The revision increases by one if anything changed.
+    """Update a document and return it. Does nothing if all `changes` equal the stored values.
 
-    Archiving ends the claim and keeps the tag sets; after unarchiving, the status follows from the
-    tag sets. Emits `artifact.updated`. Raises 404; 409 `stale_precondition`; 409 `conflict` with
+    Increases the revision by one, and emits `artifact.updated`. Archiving ends the claim and keeps
+    the tag sets; after unarchiving, the status follows from the tag sets. A new schema may also
+    change the status. Raises 404; 409 `stale_precondition`; 409 `conflict` with
     `details.tag_sets` if the schema changes and the document has tag sets that are not rejected and
     do not have the new schema; 400 for an unknown `schema_id`.
     """

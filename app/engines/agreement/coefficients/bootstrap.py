@@ -33,7 +33,7 @@ class Statistic(Protocol):
         ...
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one coefficient per resample; NaN if undefined. `weights`: groups by resamples."""
+        """Return one coefficient per resample (column of `weights`); NaN if it is undefined."""
         ...
 
 
@@ -110,8 +110,8 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
 def resample(group_sizes: Integers, resamples: int, seed: int, width: int) -> Iterator[Floats]:
     """Resample the documents, and yield the group weights (groups by resamples) in blocks.
 
-    A weight is the number of times that documents of a group occur in a resample. `width` is
-    `Statistic.width`, which limits the block size.
+    A weight is the number of times that documents of a group occur in a resample. `width` is the
+    greatest `Statistic.width`, which limits the block size.
     """
     generator = np.random.default_rng(seed)
     document_count = int(group_sizes.sum())

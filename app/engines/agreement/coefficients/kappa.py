@@ -229,11 +229,11 @@ def build_value_f1(
 ) -> RatioStatistic:
     """Build the statistic for the F1 score of one or more pairs of raters.
 
-    The score is 2 x equal values / (values of `a` + values of `b`), or NaN without values. Unlike
-    kappa, F1 ignores units for which both raters found no value. For more than one pair, the
-    counts of all pairs are added up before dividing. Hripcsak and Rothschild 2005, Agreement, the
-    F-measure, and reliability in information retrieval, Journal of the American Medical Informatics
-    Association 12.
+    The score is 2 x equal values / values of both raters, or NaN without values; `empty_code` is
+    the code of EMPTY ratings. Unlike kappa, F1 ignores units for which both raters found no
+    value. The counts of all pairs are added up before dividing. Hripcsak and Rothschild 2005,
+    Agreement, the F-measure, and reliability in information retrieval, Journal of the American
+    Medical Informatics Association 12.
     """
     document_sums = np.zeros((2, document_count))
     for pair in pairs:

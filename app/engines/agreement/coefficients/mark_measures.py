@@ -40,9 +40,9 @@ def measure_marks(
 ) -> Estimate:
     """Measure the agreement of all raters on spans or regions.
 
-    - `percent`: the fraction of documents on which two raters agree completely: each mark of one
-      rater overlaps a mark of the other rater by at least half, or neither rater marked anything.
-    - `f1`: 2 x mark pairs at the same position / all marks (Hripcsak and Rothschild 2005).
+    - `percent`: the fraction of documents on which two raters agree completely: every mark has a
+      partner that it overlaps by at least half, or neither rater marked anything.
+    - `f1`: 2 x pairs of identical marks / all marks (Hripcsak and Rothschild 2005).
     - `f1_overlap`: like `f1`, but with pairs that overlap by at least half (Everingham 2010).
     - `iou`: the mean overlap of marks, each matched with at most one mark of the other rater. Marks
       without a partner count as 0.

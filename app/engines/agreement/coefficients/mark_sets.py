@@ -44,9 +44,9 @@ class MarkSets:
     """Rows: exact matches, matches by overlap, marks of both raters, sum of overlaps, overlapping
     pairs, documents, documents on which both agree, common length of segments, text length."""
     segments: Floats
-    """One column for each document, rater and category. Rows: numbers of the document, rater and
-    category, total length of the segments, sum of their squared lengths (for gaps, the total length
-    again). The array is empty if the text lengths are unknown."""
+    """One column for each rater and category of each document with two or more raters. Rows: the
+    numbers of the document, rater and category, total length of the segments, sum of their squared
+    lengths (for gaps, the length again). The array is empty if the text lengths are unknown."""
     has_lengths: bool
 
 

@@ -155,14 +155,12 @@ def _select_pair(
 
 
 def _build_plan(
-    compressed_ratings: CompressedRatings,
-    metric: Metric,
-    pairs: _Pairs | None,
-    weights: Weights,
+    compressed_ratings: CompressedRatings, metric: Metric, pairs: _Pairs | None, weights: Weights
 ) -> EstimatePlan:
     """Build the plan for a coefficient: select the ratings that count, and build the statistic.
 
-    If there are too many pairs, `pairs` is None, and a metric that needs pairs is undefined.
+    If there are too many pairs, `pairs` is None, and a metric that needs pairs is undefined. Raises
+    ValueError as `measure` does.
     """
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")

@@ -41,7 +41,7 @@ class Ratings:
     raters: tuple[str, ...]
     document_count: int
     documents: Integers
-    """The number of the document to which each unit belongs."""
+    """For each unit, the number that identifies its document."""
     units: Integers
     """The index of the unit to which each rating belongs."""
     rater_codes: Integers
@@ -80,7 +80,7 @@ class Ratings:
 
     @property
     def rating_documents(self) -> Integers:
-        """Return the number of the document of each rating."""
+        """Return, for each rating, the number that identifies its document."""
         return self.documents[self.units]
 
     def select(self, is_chosen: npt.NDArray[np.bool_]) -> "Ratings":

@@ -25,8 +25,8 @@ def normalize_value(field_type: str, value: object) -> Hashable:
 
     `value` must be in canonical form. Numbers and amounts are compared as numbers (1.50 EUR is 1.5
     EUR, but not 1.5 USD). The comparison of free text ignores case, repeated spaces and
-    compatibility forms of characters (NFKC), for example ligatures. All other values have only
-    one canonical form.
+    compatibility forms of characters (NFKC), for example ligatures. The order of a list is ignored.
+    All other values have only one canonical form.
     """
     if isinstance(value, list):
         return tuple(sorted((normalize_value(field_type, item) for item in value), key=repr))

@@ -102,13 +102,13 @@ def _has_text(text: str) -> bool:
 
 
 def _read_unpaged_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    """Return the whole text of a file that has no pages, such as a workbook or an email."""
+    """Return the text of a file without pages, such as an email. Raises `ParseFailed`."""
     if media_type in media.SPREADSHEET_TYPES:
         return check_text_limits(spreadsheets.extract_text(file, media_type, limits), limits)
     if media_type in _ARCHIVE_READERS:
         return check_text_limits(_ARCHIVE_READERS[media_type](file, limits), limits)
     max_bytes = limits.max_unpacked_bytes
-    if media_type in media.TEXT_TYPES:
+    if media_type in media.VERBATIM_TYPES:
         # Four bytes are the maximum per character in all supported encodings.
         max_bytes = 4 * limits.max_text_chars
     if _get_size(file) > max_bytes + 4:

@@ -41,18 +41,18 @@ class Edge:
         """Return the index of the word after a gap at the edge, or None if there is no such gap."""
         if self.min_gutter is None:
             tolerance = _EDGE_TOLERANCE * segment.height
-            gaps = find_wide_gaps(segment)
+            indexes = find_wide_gaps(segment)
             low, high = self.x - tolerance / 2, self.x + tolerance
         else:
-            gaps = find_gaps(segment, self.min_gutter)
+            indexes = find_gaps(segment, self.min_gutter)
             low, high = self.x, self.x + _EXACT_TOLERANCE * segment.height
-        return next((index for index in gaps if low <= segment.tokens[index].x0 <= high), None)
+        return next((index for index in indexes if low <= segment.tokens[index].x0 <= high), None)
 
 
 def find_left_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the left edges that several segments share, from left to right.
+    """Return the left edges that several segments, or words after wide gaps, share.
 
-    The leftmost edge is left out, because there is no gutter to its left.
+    They are sorted from left to right, without the leftmost, which has no gutter to its left.
     """
     tolerance = _EDGE_TOLERANCE * median(segment.height for segment in segments)
     starts = [x0 for segment in segments for x0 in _get_starts(segment)]
@@ -60,7 +60,7 @@ def find_left_edges(segments: list[Segment]) -> list[Edge]:
 
 
 def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the left edges of columns that are exactly aligned, from left to right."""
+    """Return the left edges that several consecutive lines share exactly, from left to right."""
     height = median(segment.height for segment in segments)
     gaps = sorted(chain.from_iterable(segment.gaps for segment in segments))
     if not gaps:
@@ -84,14 +84,14 @@ def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
     ]
 
 
-def _count_longest_run(middles: list[float], tolerance: float) -> int:
-    """Return the number of lines in the longest run of lines at most `tolerance` apart.
+def _count_longest_run(middles: list[float], max_distance: float) -> int:
+    """Return the number of lines in the longest run of lines at most `max_distance` apart.
 
     `middles` contains the vertical centers of the lines.
     """
     longest = run = 1
     for above, below in pairwise(sorted(middles)):
-        run = run + 1 if below - above <= tolerance else 1
+        run = run + 1 if below - above <= max_distance else 1
         longest = max(longest, run)
     return longest
 

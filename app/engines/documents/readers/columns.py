@@ -1,9 +1,9 @@
 """Find columns of running text, as opposed to the columns of a table.
 
 A candidate is a left edge that several lines share. The strip to the left of the edge is the
-gutter. Lines that cross the gutter, such as headings, end the columns. Both sides of the gutter
-must be running text: most lines have several words, and many lines begin in lower case. Short cells
-and numbers belong to a table or a form, which is read row by row.
+gutter. Lines that cross the gutter, such as headings, end the columns. Columns are usually running
+text (see `are_columns`): most lines have several words, and many lines begin in lower case. Short
+cells and numbers belong to a table or a form, which is read row by row.
 """
 
 from collections.abc import Sequence

@@ -111,7 +111,7 @@ def _extract_related_text(
 
 
 def find_related_parts(part: Part, relation_types: Collection[str]) -> list[Part]:
-    """Return the parts to which `part` refers by a relation of one of `relation_types`.
+    """Return the parts to which `part` refers by internal relations of the types `relation_types`.
 
     Headers and footers that no page displays are left out.
     """
@@ -131,7 +131,7 @@ def find_related_parts(part: Part, relation_types: Collection[str]) -> list[Part
 
 
 def _find_displayed_ids(part: Part) -> set[str]:
-    """Return the ids of the headers and footers that pages display.
+    """Return the relation ids of the headers and footers that pages display.
 
     If the headers and footers of the first page or of even pages are turned off, Word keeps them in
     the file.
@@ -168,14 +168,14 @@ class _PartText:
         chunks: Mapping[str, str] | None = None,
     ) -> None:
         self._chunks = chunks or {}
-        self._parts: list[str] = []
+        self._pieces: list[str] = []
         self._hidden_styles = hidden_styles
         self._numbering = numbering
         self._fields = WordFields(root)
         numbering.start_part()
         self._cell_depth = 0  # the number of enclosing table cells
         self._hidden_flags: list[bool] = []  # for each enclosing paragraph, whether it is hidden
-        # for each enclosing content control: its start in `_parts`, and its checkbox symbol
+        # for each enclosing content control: its start in `_pieces`, and its checkbox symbol
         self._controls: list[tuple[int, str]] = []
         walker = etree.iterwalk(root, events=("start", "end"))
         for event, element in walker:
@@ -184,7 +184,7 @@ class _PartText:
                     walker.skip_subtree()
             elif element.tag == EQUATION:
                 if event == "start":
-                    self._parts.append(format_equation(element))
+                    self._pieces.append(format_equation(element))
                     walker.skip_subtree()
             elif event == "start":
                 self._enter_element(element)
@@ -193,7 +193,7 @@ class _PartText:
 
     def build_text(self) -> str:
         """Return the collected text."""
-        return "".join(self._parts).strip("\n")
+        return "".join(self._pieces).strip("\n")
 
     def _is_skipped(self, element: etree._Element) -> bool:
         tag = element.tag
@@ -212,10 +212,10 @@ class _PartText:
             font = _get_font(element.getparent())
             text = element.text or ""
             is_symbol = docx_symbols.is_symbol_font(font)
-            self._parts.append(docx_symbols.decode_symbols(text, font) if is_symbol else text)
+            self._pieces.append(docx_symbols.decode_symbols(text, font) if is_symbol else text)
         elif tag in _CHARACTER_ELEMENTS:
             character = _CHARACTER_ELEMENTS[tag]
-            self._parts.append(" " if self._cell_depth and character.isspace() else character)
+            self._pieces.append(" " if self._cell_depth and character.isspace() else character)
         elif tag == _WORD + "p":
             self._enter_paragraph(element)
         elif tag == _WORD + "txbxContent":
@@ -223,47 +223,47 @@ class _PartText:
         elif tag == _WORD + "tc":
             self._cell_depth += 1
         elif tag == _WORD + "sym":
-            self._parts.append(_get_symbol(element))
+            self._pieces.append(_get_symbol(element))
         elif tag == _WORD + "fldChar":
-            self._parts.append(self._fields.form_values.get(element, ""))
+            self._pieces.append(self._fields.form_values.get(element, ""))
         elif tag == _WORD + "altChunk":
             self._add_chunk(self._chunks.get(element.get(_RELATION_ID), ""))
         elif tag == _WORD + "sdt":
-            self._controls.append((len(self._parts), _get_checkbox_symbol(element)))
+            self._controls.append((len(self._pieces), _get_checkbox_symbol(element)))
 
     def _enter_paragraph(self, paragraph: etree._Element) -> None:
         is_hidden = self._hidden_styles.is_paragraph_hidden(paragraph)
         self._hidden_flags.append(is_hidden)
         if not is_hidden and (number := self._numbering.number_paragraph(paragraph)):
-            self._parts.append(number)
+            self._pieces.append(number)
 
     def _leave_element(self, tag: str) -> None:
         if tag == _WORD + "p":
             self._hidden_flags.pop()
-            self._parts.append(" " if self._cell_depth else "\n")
+            self._pieces.append(" " if self._cell_depth else "\n")
         elif tag == _WORD + "tc":
             self._cell_depth -= 1
             self._remove_trailing(" ")
-            self._parts.append(" " if self._cell_depth else "\t")
+            self._pieces.append(" " if self._cell_depth else "\t")
         elif tag == _WORD + "tr" and not self._cell_depth:
             self._remove_trailing("\t")
-            self._parts.append("\n")
+            self._pieces.append("\n")
         elif tag == _WORD + "sdt":
             start, checkbox = self._controls.pop()
-            if checkbox and not "".join(self._parts[start:]).strip():
-                self._parts.insert(start, checkbox)
+            if checkbox and not "".join(self._pieces[start:]).strip():
+                self._pieces.insert(start, checkbox)
 
     def _add_chunk(self, text: str) -> None:
-        self._parts.append(" ".join(text.split()) + " " if self._cell_depth else text + "\n")
+        self._pieces.append(" ".join(text.split()) + " " if self._cell_depth else text + "\n")
 
     def _separate_text_box(self) -> None:
         """Separate a text box from the text before it in the paragraph that anchors it."""
-        if self._parts and not self._parts[-1].endswith(("\n", "\t", " ")):
-            self._parts.append(" " if self._cell_depth else "\n")
+        if self._pieces and not self._pieces[-1].endswith(("\n", "\t", " ")):
+            self._pieces.append(" " if self._cell_depth else "\n")
 
     def _remove_trailing(self, separator: str) -> None:
-        if self._parts and self._parts[-1] == separator:
-            self._parts.pop()
+        if self._pieces and self._pieces[-1] == separator:
+            self._pieces.pop()
 
 
 def _get_font(run: etree._Element) -> str | None:

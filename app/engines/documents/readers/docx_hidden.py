@@ -1,4 +1,4 @@
-"""Determine which parts of a Word document are hidden (ECMA-376, 17.3.2.41 and 17.4.15)."""
+"""Determine which text and table rows of a DOCX are hidden (ECMA-376, 17.3.2.41 and 17.4.15)."""
 
 from lxml import etree  # type: ignore[import-untyped]
 

@@ -48,17 +48,17 @@ class _Level(NamedTuple):
 
     start: int
     number_format: str
-    text: str
+    text: str  # with placeholders for the numbers of levels, for example `%1.%2`
     restart: int  # the numbers restart after a paragraph whose level index is less than this value
     is_legal: bool  # whether the numbers of all levels are displayed in digits
     suffix: str
-    style: str | None  # paragraphs of this style have this level if they specify no level
+    style_id: str | None  # paragraphs of this style have this level if they specify no level
 
 
 class _List(NamedTuple):
     """A numbered list. Lists with the same definition continue each other's numbers."""
 
-    definition: str
+    definition_id: str
     levels: dict[int, _Level]
     starts: dict[int, int]  # the numbers at which levels of this list restart
 
@@ -95,7 +95,7 @@ class Numbering:
         level = used_list.levels.get(index)
         if level is None:
             return ""
-        numbers = self._numbers.setdefault(used_list.definition, {})
+        numbers = self._numbers.setdefault(used_list.definition_id, {})
         starts_level = (list_id, index) not in self._started_levels
         self._started_levels.add((list_id, index))
         if starts_level and index in used_list.starts:
@@ -134,9 +134,9 @@ class Numbering:
         if element is None or definition_id not in self._definitions:
             return None
         definition = self._definitions[definition_id]
-        style = get_value(definition, "numStyleLink")
-        if style is not None:
-            linked_id = get_value(self._find_list_of_style(style), "abstractNumId")
+        style_id = get_value(definition, "numStyleLink")
+        if style_id is not None:
+            linked_id = get_value(self._find_list_of_style(style_id), "abstractNumId")
             definition = self._definitions.get(linked_id or "", definition)
             definition_id = linked_id or definition_id
         levels = _read_levels(definition)
@@ -165,9 +165,9 @@ def _is_mark_hidden(paragraph: etree._Element) -> bool:
     return is_removed or get_on_off_value(mark, "vanish") is True
 
 
-def _find_level_of_style(used_list: _List, style: str | None) -> int:
-    indexes = (index for index, level in used_list.levels.items() if level.style == style)
-    return next(indexes, 0) if style is not None else 0
+def _find_level_of_style(used_list: _List, style_id: str | None) -> int:
+    indexes = (index for index, level in used_list.levels.items() if level.style_id == style_id)
+    return next(indexes, 0) if style_id is not None else 0
 
 
 def _read_levels(parent: etree._Element) -> dict[int, _Level]:
@@ -181,7 +181,7 @@ def _read_levels(parent: etree._Element) -> dict[int, _Level]:
             restart=read_number(get_value(element, "lvlRestart"), index),
             is_legal=get_on_off_value(element, "isLgl") is True,
             suffix="" if get_value(element, "suff") == "nothing" else " ",
-            style=get_value(element, "pStyle"),
+            style_id=get_value(element, "pStyle"),
         )
     return levels
 

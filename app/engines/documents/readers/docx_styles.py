@@ -39,7 +39,7 @@ class Styles:
         self._by_id = {style.get(WORD_NAMESPACE + "styleId"): style for style in elements}
 
     def iterate_bases(self, style_id: str | None) -> Iterator[etree._Element]:
-        """Yield a style, the style on which it is based, and so on; ignore unknown styles."""
+        """Yield a style, the style on which it is based, and so on; stop at an unknown style."""
         seen_ids: set[str] = set()
         while style_id is not None and style_id not in seen_ids and style_id in self._by_id:
             style = self._by_id[style_id]

@@ -15,8 +15,8 @@ def is_flowed(part: Message) -> bool:
 def join_lines(text: str, *, delete_spaces: bool) -> str:
     """Return flowed text with one line for each paragraph, as email programs display it.
 
-    A line that ends with a space continues on the next line, if both lines have the same number of
-    quotation marks (`>`).
+    A line that ends with a space continues on the next line if both have the same number of
+    quotation marks (`>`). Empty lines and the signature separator (`-- `) are not joined.
 
     Args:
         text: The decoded text of the part.

@@ -11,8 +11,8 @@ from statistics import median
 
 from app.engines.documents.readers.segments import MAX_WORD_GAP, Line, Segment, Token, build_tokens
 
-# The maximum number of segments of each band or row that a word is compared with. A malicious page
-# may have thousands of segments at one position.
+# A word is compared with at most this number of segments in each band or row. A malicious page may
+# have thousands of segments at one position.
 MAX_COMPARED_SEGMENTS = 64
 _MAX_WORD_OVERLAP = 0.5  # in line heights; words that overlap more are not side by side
 # The maximum vertical difference between words of a segment, in line heights.
@@ -88,18 +88,18 @@ def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
     for index, token in enumerate(tokens):
         gap = token.x0 - x1
         if gap > max_gap:
-            segments.append(Segment.from_equal_tokens(tokens[first:index], x1))
+            segments.append(Segment.from_aligned_tokens(tokens[first:index], x1))
             first, x1 = index, token.x1
         elif gap < min_gap and index > first:
             return None
         elif token.x1 > x1:
             x1 = token.x1
-    segments.append(Segment.from_equal_tokens(tokens[first:], x1))
+    segments.append(Segment.from_aligned_tokens(tokens[first:], x1))
     return segments
 
 
 def _join_cluster(tokens: Sequence[Token], band_height: float) -> list[Segment]:
-    """Join words by comparing each word with the segments in its band and the adjacent bands."""
+    """Join words into segments, comparing each word with the segments in nearby bands."""
     segments: list[Segment] = []
     open_segments: dict[int, list[Segment]] = {}  # segments that may continue, by band
     for token in sorted(tokens, key=_get_position):

@@ -72,10 +72,10 @@ def _find_hidden_styles(root: etree._Element | None) -> set[str]:
 
 
 def _extract_parts(
-    styles: etree._Element | None, names: tuple[str, ...], hidden_styles: set[str]
+    styles: etree._Element | None, tags: tuple[str, ...], hidden_styles: set[str]
 ) -> list[str]:
-    """Return the text of each header or footer element in `names`, without duplicates."""
-    parts = () if styles is None else styles.iter(*names)
+    """Return the text of each displayed element whose tag is in `tags`, without duplicates."""
+    parts = () if styles is None else styles.iter(*tags)
     texts = (
         _ElementText(hidden_styles, ListNumbers((styles,))).build_text(part)
         for part in parts

@@ -28,12 +28,12 @@ class _Level(NamedTuple):
     prefix: str
     suffix: str
     start: int
-    displayed_levels: int
+    displayed_level_count: int
     repeats_letters: bool
 
 
 class _OpenList(NamedTuple):
-    style: str
+    style_name: str
     numbers: dict[int, int]  # by level; shared by the lists that continue each other
 
 
@@ -48,7 +48,7 @@ class ListNumbers:
                 name = _OUTLINE if is_outline else style.get(STYLE + "name", "")
                 self._levels[name] = _read_levels(style)
         self._open_lists: list[_OpenList] = []
-        self._last_numbers: dict[str, dict[int, int]] = {_OUTLINE: {}}  # by style
+        self._last_numbers: dict[str, dict[int, int]] = {_OUTLINE: {}}  # by style name
         self._numbers_by_id: dict[str, dict[int, int]] = {}
         self._item: etree._Element | None = None  # the item whose number is pending
 
@@ -56,17 +56,17 @@ class ListNumbers:
     def enter_list(self, element: etree._Element) -> Iterator[None]:
         """Return a context manager; items that are entered in its block belong to this list."""
         outer_list = self._open_lists[-1] if self._open_lists else None
-        style = element.get(TEXT + "style-name") or (outer_list.style if outer_list else "")
+        name = element.get(TEXT + "style-name") or (outer_list.style_name if outer_list else "")
         if outer_list is not None:
             numbers = outer_list.numbers
         elif element.get(TEXT + "continue-numbering") == "true":
-            numbers = self._last_numbers.get(style, {})
+            numbers = self._last_numbers.get(name, {})
         else:
             numbers = self._numbers_by_id.get(element.get(TEXT + "continue-list", ""), {})
-        self._last_numbers[style] = numbers
+        self._last_numbers[name] = numbers
         if element.get(_XML_ID):
             self._numbers_by_id[element.get(_XML_ID)] = numbers
-        self._open_lists.append(_OpenList(style, numbers))
+        self._open_lists.append(_OpenList(name, numbers))
         yield
         self._open_lists.pop()
         self._item = None
@@ -79,17 +79,17 @@ class ListNumbers:
         """Count a visible paragraph; return its number and a space, or "" if it has no number."""
         item, self._item = self._item, None
         if item is not None and self._open_lists:
-            style, numbers = self._open_lists[-1]
+            name, numbers = self._open_lists[-1]
             level, start = len(self._open_lists), item.get(TEXT + "start-value")
         elif paragraph.tag == HEADING and not self._open_lists:
             if paragraph.get(TEXT + "is-list-header") == "true":
                 return ""
-            style, numbers = _OUTLINE, self._last_numbers[_OUTLINE]
+            name, numbers = _OUTLINE, self._last_numbers[_OUTLINE]
             level = read_number(paragraph.get(TEXT + "outline-level"), 1)
             start = paragraph.get(TEXT + "start-value")
         else:
             return ""
-        levels = self._levels.get(style, {})
+        levels = self._levels.get(name, {})
         first = levels[level].start if level in levels else 1
         numbers[level] = read_number(start, numbers[level] + 1 if level in numbers else first)
         for deeper_level in [key for key in numbers if key > level]:
@@ -104,7 +104,7 @@ def _read_levels(style: etree._Element) -> dict[int, _Level]:
             prefix=level.get(STYLE + "num-prefix", "")[:_MAX_AFFIX_LENGTH],
             suffix=level.get(STYLE + "num-suffix", "")[:_MAX_AFFIX_LENGTH],
             start=read_number(level.get(TEXT + "start-value"), 1),
-            displayed_levels=read_number(level.get(TEXT + "display-levels"), 1),
+            displayed_level_count=read_number(level.get(TEXT + "display-levels"), 1),
             repeats_letters=level.get(STYLE + "num-letter-sync") == "true",
         )
         for level in style
@@ -116,7 +116,7 @@ def _format_number(levels: dict[int, _Level], index: int, numbers: dict[int, int
     level = levels.get(index)
     if level is None or not level.number_format:
         return ""
-    first = max(1, index - level.displayed_levels + 1)
+    first = max(1, index - level.displayed_level_count + 1)
     parts = [
         format_number(
             numbers.get(key, levels[key].start),

@@ -39,7 +39,7 @@ _INNER_HEADER_BYTES, _RESERVED_BYTES = 24, bytes(8)
 def read_message(data: bytes) -> Message:
     """Read an MSG file, and return the email with its attachments. Raises `ParseFailed`.
 
-    The same file always results in a message with the same bytes.
+    At most `_MAX_ATTACHMENTS` attachments are read. The same file always gives the same message.
     """
     try:
         with OleFileIO(BytesIO(data)) as file:

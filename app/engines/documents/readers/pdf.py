@@ -31,7 +31,7 @@ _MAX_SCAN_WORDS = 20
 
 
 def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
-    """Read the pages of a PDF in order, and send each page. Raises `ParseFailed`."""
+    """Read the pages of a PDF in order, and pass each page to `send_page`. Raises `ParseFailed`."""
     document = _open_document(file)
     count = len(document)
     if count == 0:

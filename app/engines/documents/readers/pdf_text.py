@@ -24,7 +24,6 @@ _MAX_IDEOGRAPH_GAP = 0.5
 _MARGIN = 0.5
 _SPACE = Glyph(" ", (0.0, 0.0, 0.0, 0.0))
 
-
 # A word of a row, and whether white space precedes it.
 _RowWord = tuple[Token, bool]
 
@@ -53,7 +52,7 @@ def compose_text(
     for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
         words = groups[direction]
         if direction == OBLIQUE:
-            composer.append_row(_split_row(build_tokens(words), is_rtl_page=is_rtl_page), 0)
+            composer.append_row(_form_words(build_tokens(words), is_rtl_page=is_rtl_page), 0)
             continue
         for row in sort_into_rows(words, right_to_left=is_rtl_page):
             line = row[0].line
@@ -61,7 +60,7 @@ def compose_text(
                 composer.append_line(line)
             else:
                 tokens = [token for segment in row for token in segment.tokens]
-                composer.append_row(_split_row(tokens, is_rtl_page=is_rtl_page), direction)
+                composer.append_row(_form_words(tokens, is_rtl_page=is_rtl_page), direction)
     return composer.build_page_text()
 
 
@@ -126,10 +125,10 @@ class _PageTextComposer:
         return PageText("\n".join(self._rows), self._words)
 
 
-def _split_row(row: Sequence[Token], *, is_rtl_page: bool) -> list[_RowWord]:
-    """Split a row into words, and return them in reading order."""
+def _form_words(row: Sequence[Token], *, is_rtl_page: bool) -> list[_RowWord]:
+    """Form words from the tokens of a row, and return them in reading order."""
     if any(token.glyphs and right_to_left.LETTERS.search(token.text) for token in row):
-        return _split_right_to_left_row(row, is_rtl_page=is_rtl_page)
+        return _form_right_to_left_words(row, is_rtl_page=is_rtl_page)
     row_words: list[_RowWord] = []
     last: Token | None = None
     for token in row:
@@ -151,8 +150,8 @@ def _join_tokens(first: Token, second: Token) -> Token:
     return replace(first, text=text, x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _split_right_to_left_row(row: Sequence[Token], *, is_rtl_page: bool) -> list[_RowWord]:
-    """Split a row with right-to-left letters into words, and return them in reading order."""
+def _form_right_to_left_words(row: Sequence[Token], *, is_rtl_page: bool) -> list[_RowWord]:
+    """Form words from a row with right-to-left letters, and return them in reading order."""
     visual_glyphs: list[Glyph] = []
     word: list[Glyph] = []
     last: Token | None = None

@@ -15,9 +15,9 @@ from app.engines.documents.readers.segments import MAX_WORD_GAP, Box, Glyph, Lin
 from app.engines.documents.text import WORD_PATTERN, normalize_text, replace_unstorable_chars
 
 OBLIQUE = -1
-"""The direction of text that is not rotated by a multiple of 90 degrees."""
+"""The direction of text that is more than `_MAX_TILT` away from every multiple of 90 degrees."""
 
-# pdfium's character for a hyphen at a line end, where it joins two lines.
+# pdfium's character for a hyphen at a line end, where pdfium joins two lines.
 _HYPHEN = "\x02"
 _TOKEN = re.compile(WORD_PATTERN.pattern.replace(r"[^\s", rf"[^\s{_HYPHEN}") + f"{_HYPHEN}?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -36,9 +36,10 @@ def read_words(
 ) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, grouped by writing direction, in file order.
 
-    Directions are clockwise quarter turns (0 to 3), or `OBLIQUE`. Positions are in points from the
-    top left of the displayed page, rotated so that the text is upright. Raises `ParseFailed`
-    (`too_large_unpacked`) if the page has too many characters or words.
+    Directions are clockwise quarter turns (0 to 3), or `OBLIQUE`. The words of a plain line form
+    one `Line`. Positions are in points from the top left of the displayed page, rotated so that the
+    text is upright, unless it is oblique. Raises `ParseFailed` (`too_large_unpacked`) if the page
+    has too many characters or words.
     """
     count = raw.FPDFText_CountChars(text_page)
     if count > limits.max_text_chars:
@@ -103,8 +104,8 @@ class _WordExtractor:
     def _read_plain_line(self, first: int, line: str) -> Line | None:
         """Return a line of ASCII characters that one text object draws horizontally.
 
-        Returns None for any other line, or if the words are not side by side. The words of a plain
-        line share the metrics of their font, so reading the line takes only a third of the calls.
+        Returns None if the line may be different, for example if its words are far apart. The words
+        of a plain line share their font's metrics, so reading it takes only a third of the calls.
         """
         text = line.strip(" ")
         is_plain = text.isascii() and text.isprintable() and "  " not in text
@@ -132,7 +133,7 @@ class _WordExtractor:
         """Return the box of a line, and the top and bottom of its font.
 
         The last word begins at the index `last`. Returns None if words may have different metrics,
-        or if the line exceeds the crop box.
+        if the metrics are implausible, or if the line exceeds the crop box.
         """
         positions, (width, height) = self._positions, self._size
         ink = positions.get_single_rectangle(first, end)
@@ -156,7 +157,7 @@ class _WordExtractor:
         return ((x0, y0, x1, y1), top, bottom) if is_inside and is_plausible else None
 
     def _read_line(self, first: int, end: int) -> Iterator[tuple[int, Token]]:
-        """Yield the readable words of a line inside the crop box, with their directions."""
+        """Yield the direction and token of each readable word whose center is in the crop box."""
         width, height = self._size
         for start, stop, gap in self._iterate_spans(first, end):
             text = _convert_to_readable(self._characters[start:stop])
@@ -165,11 +166,8 @@ class _WordExtractor:
             if not text or not (0 <= x <= width and 0 <= y <= height):
                 continue  # unreadable, or outside the crop box
             index = self._reserve_indexes(1)
-            quarter_turns = self._get_direction(start)
-            yield (
-                quarter_turns,
-                self._build_token(text, box, index, gap, start, stop, quarter_turns),
-            )
+            direction = self._get_direction(start)
+            yield direction, self._build_token(text, box, index, gap, start, stop, direction)
 
     def _iterate_spans(self, line_start: int, line_end: int) -> Iterator[tuple[int, int, str]]:
         """Yield the start and end of each word of a line, and the white space before it."""
@@ -204,18 +202,18 @@ class _WordExtractor:
         return [*starts, end]
 
     def _build_token(
-        self, text: str, box: Box, index: int, gap: str, first: int, end: int, quarter_turns: int
+        self, text: str, box: Box, index: int, gap: str, first: int, end: int, direction: int
     ) -> Token:
-        """Return the word that the characters from `first` to `end` form, rotated upright."""
+        """Return the word of the characters `first` to `end`, rotated upright unless oblique."""
         width, height = self._size
         font_box = self._get_font_box(first)
         glyphs = self._build_glyphs(first, end) if self._has_right_to_left_letters else None
-        if quarter_turns > 0:
-            box = rotate_box(box, -quarter_turns, width, height)
-            font_box = rotate_box(font_box, -quarter_turns, width, height)
+        if direction > 0:
+            box = rotate_box(box, -direction, width, height)
+            font_box = rotate_box(font_box, -direction, width, height)
             if glyphs is not None:
                 glyphs = [
-                    Glyph(glyph.text, rotate_box(glyph.box, -quarter_turns, width, height))
+                    Glyph(glyph.text, rotate_box(glyph.box, -direction, width, height))
                     for glyph in glyphs
                 ]
         top, bottom = font_box[1], font_box[3]
@@ -261,7 +259,7 @@ class _WordExtractor:
         )
 
     def _build_glyphs(self, first: int, end: int) -> list[Glyph]:
-        """Return the characters of a word; characters at the same position are combined."""
+        """Return the readable characters of a word; characters with the same box are combined."""
         glyphs: list[Glyph] = []
         for index in range(first, end):
             box = self._get_glyph_box(index)
@@ -275,7 +273,7 @@ class _WordExtractor:
 
 
 def _convert_to_readable(word: str) -> str:
-    """Normalize a word from pdfium. Replace invalid characters and remove control characters."""
+    """Normalize a word: decompose ligatures, replace invalid and remove control characters."""
     if word.isascii() and word.isprintable():
         return word
     if word.endswith(_HYPHEN):

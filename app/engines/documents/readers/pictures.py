@@ -34,7 +34,7 @@ _IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> bool:
-    """Send a page for each picture, and return whether there are any pictures.
+    """Pass a page to `send_page` for each picture, and return whether there are any pictures.
 
     Pictures in unsupported formats are left out. Raises `ParseFailed`.
     """
@@ -114,8 +114,8 @@ def _iterate_related_pictures(
 ) -> Iterator[bytes]:
     """Yield the pictures that an element of `part` shows, in document order."""
     for picture in element.iter(_BLIP, _IMAGE_DATA):
-        name = picture.get(f"{_RELATIONS}embed") or picture.get(f"{_RELATIONS}id")
-        relation = part.rels.get(name)
+        relation_id = picture.get(f"{_RELATIONS}embed") or picture.get(f"{_RELATIONS}id")
+        relation = part.rels.get(relation_id)
         if relation is not None and not relation.is_external:
             yield relation.target_part.blob
 

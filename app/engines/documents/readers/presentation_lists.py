@@ -38,8 +38,8 @@ class _Count(NamedTuple):
 def find_inherited_styles(slide: Slide, shape: Shape) -> list[etree._Element]:
     """Return the elements that style the levels of a placeholder's paragraphs, the closest first.
 
-    A placeholder inherits these styles from the layout and the master of its slide. Returns an
-    empty list for other shapes, and if neither the layout nor the master has numbers, as is usual.
+    A placeholder inherits these styles from the slide's layout and master. Returns an empty list
+    for other shapes, dates, footers and slide numbers, and if layout and master have no numbers.
     """
     if not shape.is_placeholder:
         return []

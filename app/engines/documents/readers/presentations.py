@@ -63,7 +63,7 @@ def _build_page_text(slide: Slide) -> str:
 
 
 def _simplify_slide(slide: etree._Element) -> None:
-    """Replace alternatives in a slide's XML with their first choice, and equations with text runs.
+    """Replace alternatives in a slide with their first choice; insert equations as text runs.
 
     The library reads only text runs. PowerPoint writes a shape with an equation as two
     alternatives; the second is a picture.

@@ -115,7 +115,7 @@ def _read_text_boxes(_name: str, shape: str) -> str:
 def _read_list_number(_name: str, content: str) -> str:
     """Return a paragraph's number and a space as an RTF group, or an empty group for a bullet.
 
-    A bullet is a single character, such as the letter `o`, or has no letters and digits.
+    A bullet is a single character other than a digit, or has no letters and digits.
     """
     text = _SYMBOL.sub("*", _CONTROL_WORD.sub("", content)).strip()
     if not text.isdecimal() and (len(text) == 1 or not any(map(str.isalnum, text))):

@@ -107,18 +107,18 @@ def _classify_number_separators(visual_glyphs: Sequence[Glyph], classes: list[st
 
     Symbols next to a number, such as % or $, are classified as numbers, too.
     """
-    result = list(classes)
+    new_classes = list(classes)
     for index, glyph in enumerate(visual_glyphs):
         bidirectional_type = unicodedata.bidirectional(glyph.text[0])
         if bidirectional_type not in _NUMBER_SEPARATORS:
             continue
-        is_after_number = index > 0 and result[index - 1] == _NUMBER
+        is_after_number = index > 0 and new_classes[index - 1] == _NUMBER
         is_before_number = index + 1 < len(classes) and classes[index + 1] == _NUMBER
         if (is_after_number and is_before_number) or (
             bidirectional_type == "ET" and (is_after_number or is_before_number)
         ):
-            result[index] = _NUMBER
-    return result
+            new_classes[index] = _NUMBER
+    return new_classes
 
 
 def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
@@ -137,7 +137,7 @@ def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _reverse_row(visual_glyphs: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
-    """Reverse a row, except for runs of numbers and of left-to-right scripts."""
+    """Reverse a row except runs of numbers and left-to-right scripts; mirror brackets if needed."""
     flagged_glyphs = list(zip(visual_glyphs, _flag_reversed_glyphs(classes), strict=True))
     logical_glyphs: list[tuple[Glyph, bool]] = []
     for is_reversed, group in groupby(reversed(flagged_glyphs), key=itemgetter(1)):

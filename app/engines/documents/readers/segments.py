@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 MAX_WORD_GAP = 0.9  # in line heights; a wider gap ends a segment
 MIN_GUTTER = 0.45  # in line heights; the minimum width of a gutter
-WIDE_GAP_FACTOR = 1.6  # a gap is wide if it is this many times the usual gap of its line
+WIDE_GAP_FACTOR = 1.6  # a wide gap is at least this many times as wide as the usual gap
 
 Box = tuple[float, float, float, float]
 """The coordinates x0, y0, x1, y1 in points, measured from the top left of the page."""
@@ -43,8 +43,8 @@ class _Text:
 class Token(_Text):
     """A word or a part of a word, with its position in points from the top left of the page.
 
-    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are the edges of the
-    font's box, which all words of a line share. `index` is the token's position in file order.
+    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are the edges of the font's box,
+    which most words of a line share. `index` is the token's position in file order.
     `gap` is the text in the file before the token: nothing, a space or a line feed. `glyphs` is
     only set on pages with letters that run from right to left.
     """
@@ -71,8 +71,8 @@ class Line(_Text):
     """Words side by side with the same font metrics, used instead of tokens to save time.
 
     `text` is the words joined by spaces. `gaps` are the widths of the spaces in points; no gap is
-    negative, or wider than `MAX_WORD_GAP`. `index` is the position of the first word in file order.
-    `extent` is the box around all `boxes`.
+    negative, or wider than `MAX_WORD_GAP` line heights. `index` is the position of the first word
+    in file order. `extent` is the box around all `boxes`.
     """
 
     text: str
@@ -145,8 +145,8 @@ class Segment(_Text):
         return segment
 
     @classmethod
-    def from_equal_tokens(cls, tokens: list[Token], x1: float) -> "Segment":
-        """Build a segment from sorted tokens that share `top` and `bottom` and end at `x1`."""
+    def from_aligned_tokens(cls, tokens: list[Token], x1: float) -> "Segment":
+        """Build a segment from sorted tokens that share `top` and `bottom`; it ends at `x1`."""
         segment = cls(tokens[0])
         segment._tokens, segment.x1 = tokens, x1
         return segment
@@ -161,7 +161,7 @@ class Segment(_Text):
 
 
 def find_wide_gaps(segment: Segment) -> list[int]:
-    """Return the indexes of the words after gaps that are wider than usual for the line."""
+    """Return the indexes of the words after wide gaps, which may be gutters."""
     gaps = segment.gaps
     if not gaps or max(gaps) < MIN_GUTTER * segment.height:
         return []

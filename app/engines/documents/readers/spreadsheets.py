@@ -1,9 +1,9 @@
 """Read XLSX and XLS workbooks with calamine: the visible sheets, one after the other.
 
 Each sheet starts a new page, whose first line is the name of the sheet. A row is a line, with a tab
-between its cells; empty cells and rows at the end are left out, and consecutive empty rows become
-one. Cells have the values that the spreadsheet program computed last, without their display
-formats.
+between its cells. Empty cells at the end of a row, and empty rows at both ends of a sheet, are left
+out; consecutive empty rows become one. Cells have the values that the spreadsheet program computed
+last, without their display formats.
 """
 
 import datetime as dt

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from app.engines.fields.decimals import MAX_DIGITS, format_decimal
 
-DECIMAL = rf"^-?(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})(?:\.[0-9]{{1,{MAX_DIGITS}}})?$"
+DECIMAL_PATTERN = rf"^-?(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})(?:\.[0-9]{{1,{MAX_DIGITS}}})?$"
 """The pattern of a stored decimal: fixed notation without leading zeros."""
 
 _OPTIONAL_FRACTION = r"(?:\.[0-9]+)?"
@@ -17,14 +17,14 @@ _FRACTION_LENGTH = len(".000000")
 
 
 def build_decimal_min_pattern(low: Decimal) -> str:
-    """Build a pattern that matches a stored decimal (see DECIMAL) if it is at least `low`."""
+    """Build a pattern that matches a decimal (see DECIMAL_PATTERN) if it is at least `low`."""
     if low > 0:
         return f"^(?:{'|'.join(_list_patterns_at_least(low))})$"
     return f"^(?:[0-9]|-(?:{'|'.join(_list_patterns_at_most(-low))})$)" if low else "^[0-9]"
 
 
 def build_decimal_max_pattern(high: Decimal) -> str:
-    """Build a pattern that matches a stored decimal (see DECIMAL) if it is at most `high`."""
+    """Build a pattern that matches a decimal (see DECIMAL_PATTERN) if it is at most `high`."""
     if high < 0:
         return f"^-(?:{'|'.join(_list_patterns_at_least(-high))})$"
     return f"^(?:-|(?:{'|'.join(_list_patterns_at_most(high))})$)"

@@ -15,12 +15,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DESCRIPTION = (
     "The tags of a tag set, as they are stored and as they may be sent. "
     "Tags that match this schema are accepted if they also meet the rules that JSON Schema "
-    "cannot express: a column that is "
-    "not multiple (x-multiple) has one tag per row; evidence is within the document and repeats "
-    "the text of the document; `end` is greater than `start`; a box has x0 < x1 and y0 < y1; "
-    "values match the named formats and, if there is no pattern, the x-pattern (RE2). Other "
-    "notations may also be sent; they are normalized. Required fields (x-required) "
-    "may be missing until the tag set is submitted."
+    "cannot express: a column that is not multiple (x-multiple) has at most one tag per row; "
+    "evidence is within the document and repeats the text of the document; `end` is greater "
+    "than `start`; a box has x0 < x1 and y0 < y1; values match the named formats and, if there "
+    "is no pattern, the x-pattern (RE2). Other notations may also be sent; they are normalized. "
+    "Required fields (x-required) may be missing until the tag set is submitted."
 )
 
 
@@ -96,7 +95,7 @@ _ANCHORS: dict[str, Schema] = {
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
-    """Build the JSON Schema for lists of tags. The definitions of `fields` are in normal form.
+    """Build the JSON Schema for lists of tags. `fields` are in normal form; `identifier` is `$id`.
 
     `CompiledFields.check_tags` accepts every list that the schema accepts and that follows the
     rules in DESCRIPTION. The schema accepts every list that `check_tags` returns.

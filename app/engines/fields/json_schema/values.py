@@ -8,7 +8,7 @@ from typing import Any
 from app.engines.fields.decimals import parse_decimal
 from app.engines.fields.json_schema import strings
 from app.engines.fields.json_schema.ranges import (
-    DECIMAL,
+    DECIMAL_PATTERN,
     build_decimal_max_pattern,
     build_decimal_min_pattern,
 )
@@ -69,7 +69,7 @@ def _build_choice_schema(field: Field) -> Schema:
 
 
 def _build_decimal_schema(low: Decimal | None, high: Decimal | None) -> Schema:
-    patterns = [DECIMAL]
+    patterns = [DECIMAL_PATTERN]
     if low is not None:
         patterns.append(build_decimal_min_pattern(low))
     if high is not None:

@@ -18,7 +18,8 @@ _BOOLEAN_BY_WORD = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a choice or boolean field.
 
-    A choice is normalized to the value of its option; the label of the option is also accepted.
+    A choice is normalized to the value of its option. The option's label is also accepted, unless
+    another option has the same label.
     """
     return _normalize_boolean if field["type"] == "boolean" else _build_choice_normalizer(field)
 

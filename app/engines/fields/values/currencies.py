@@ -55,7 +55,7 @@ def parse_currency(text: str, allowed_currencies: tuple[str, ...]) -> str:
         return _check_allowed(token, allowed_currencies)
     meanings = _SIGNS.get(token)
     if meanings is None:
-        raise ValueProblem("is not an ISO 4217 currency code")
+        raise ValueProblem("is neither an ISO 4217 currency code nor a known currency sign")
     if allowed_currencies:
         meanings = [code for code in meanings if code in allowed_currencies] or meanings[:1]
     if len(meanings) > 1 and (allowed_currencies or token in _AMBIGUOUS_SIGNS):

@@ -13,7 +13,7 @@ MAX_EMAIL_CHARS = 254
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Build the normalizer for an email field; it converts the domain to lower case."""
+    """Build the normalizer for an email field; it removes `mailto:` and lower-cases the domain."""
     return build_text_normalizer(
         field,
         lambda value: _parse_address(

@@ -31,8 +31,8 @@ def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a money field.
 
     The normalizer accepts an object with amount and currency, or text such as `1.234,56 €`,
-    `EUR 123.45` or `(12.50) USD`. An amount without a currency is accepted if the field allows
-    exactly one currency. The amount gets at least the decimal places of the currency; all
+    `EUR 123.45` or `(12.50) USD` (negative). An amount without a currency is accepted if the field
+    allows exactly one currency. The amount gets at least the decimal places of the currency; all
     other trailing zeros are removed.
     """
     allowed_currencies = get_allowed_currencies(field)

@@ -17,8 +17,8 @@ MAX_TEXT_CHARS = 100_000
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a text, span or region field.
 
-    Text is trimmed. The text of a span is not modified, because the offsets of the span refer to
-    its characters. A region may have no text (null).
+    The value of a text field is trimmed. The value of a span or region is not modified, because it
+    is text at a position in the document. A region may have no text (null).
     """
     field_type = field["type"]
     if field_type == "region":

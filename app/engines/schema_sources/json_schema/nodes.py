@@ -13,7 +13,7 @@ from app.engines.schema_sources.texts import to_line
 MAX_VISITS = 50_000
 """The maximum number of visits to schemas, properties and options, including repeated visits."""
 VISIT_BYTES = 1024
-"""The number of bytes of a schema that count as one additional visit, limited by `MAX_VISITS`.
+"""The number of bytes of a schema that count as one additional visit; see `MAX_VISITS`.
 
 Every reference to a schema reads its content again, so large schemas count more.
 """

@@ -117,7 +117,7 @@ class Control:
         return True
 
     def add_field(self, field_type: str, *, multiple: bool = False, **definition: object) -> None:
-        """Add one field for the tag; its attributes provide the label and description."""
+        """Add one field for the tag, with the heading and the hint in the field's description."""
         if self.is_per_region:
             self.add_warning(
                 "The control is shown for each region: the field takes multiple values."

@@ -84,11 +84,11 @@ class _LabelStudioReader:
     def __init__(self, state: ImportState) -> None:
         self.state = state
         self._header = ""
-        self._is_used_by_header: dict[str, bool] = {}
+        self._heading_usage: dict[str, bool] = {}
 
     def list_unused_headings(self) -> list[str]:
         """Return the headings that were not used to describe a field."""
-        return [text for text, is_used in self._is_used_by_header.items() if not is_used]
+        return [text for text, is_used in self._heading_usage.items() if not is_used]
 
     def add_fields(self, element: Element, *, is_conditional: bool) -> None:
         """Add the fields for the tags in `element`, which has at most 64 levels of tags."""
@@ -109,13 +109,13 @@ class _LabelStudioReader:
         text = to_line(element.get("value") or element.text, 1000)
         if not text or text.startswith("$"):
             return
-        if len(self._is_used_by_header) == _MAX_HEADERS:
+        if len(self._heading_usage) == _MAX_HEADERS:
             message = (
                 f"There are more than {_MAX_HEADERS} headings: the other headings were left out."
             )
             self.state.collector.add("Header", message)
             return
-        self._is_used_by_header.setdefault(text, False)
+        self._heading_usage.setdefault(text, False)
         self._header = text
 
     def _add_control(self, element: Element, *, is_conditional: bool) -> None:
@@ -132,7 +132,7 @@ class _LabelStudioReader:
         else:
             add_labels(control)
         if len(self.state.fields) > field_count and self._header:
-            self._is_used_by_header[self._header] = True
+            self._heading_usage[self._header] = True
             self._header = ""
 
     def _warn_about_tag(self, element: Element, tag: str, parent_tag: str) -> None:

@@ -78,7 +78,7 @@ class AssertedIdentity:
 
 
 def read_assertion(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
-    """Read and check a signed assertion, and return the person whom it identifies.
+    """Check an assertion with a verified signature, and return the person whom it identifies.
 
     Raises `ResponseRefused` if the assertion does not match `expected` or lacks a required part,
     and `ValueError` if a timestamp in it is not valid.

@@ -56,10 +56,7 @@ SURNAME_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
 )
 FALLBACK_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
-"""Attributes whose values are used only if no other attribute contains a name.
-
-Entra ID puts the login name in these attributes.
-"""
+"""Used only if no other attribute contains a name, because Entra ID puts the login name there."""
 GROUP_ATTRIBUTES = (
     "groups",
     "group",

@@ -31,9 +31,9 @@ SIGNATURE_METHODS = frozenset(
         SignatureMethod.ECDSA_SHA512,
     }
 )
-DIGESTS = frozenset({DigestAlgorithm.SHA256, DigestAlgorithm.SHA384, DigestAlgorithm.SHA512})
+DIGEST_METHODS = frozenset({DigestAlgorithm.SHA256, DigestAlgorithm.SHA384, DigestAlgorithm.SHA512})
 _METHOD_NAMES = frozenset(method.value for method in SIGNATURE_METHODS)
-_DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
+_DIGEST_NAMES = frozenset(digest.value for digest in DIGEST_METHODS)
 
 
 def is_signed(element: etree._Element) -> bool:
@@ -69,7 +69,7 @@ def _verify_with_certificate(
         location="./",
         expect_references=1,
         signature_methods=SIGNATURE_METHODS,
-        digest_algorithms=DIGESTS,
+        digest_algorithms=DIGEST_METHODS,
         verification_time=certificate.not_valid_before_utc,
     )
     try:

@@ -40,8 +40,8 @@ def parse(document: bytes, *, allow_comments: bool = False) -> etree._Element:
     If `allow_comments` is true, comments are dropped. Otherwise, a document with a comment or a
     CDATA section is refused, because documents that programs write contain neither.
 
-    Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or nested too deeply,
-    or if it contains a DTD, an entity or a processing instruction.
+    Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or too complex, or if
+    it contains a DTD, an entity or a processing instruction.
     """
     if len(document) > MAX_BYTES:
         raise InvalidDocument(f"The document is larger than {MAX_BYTES} bytes.")

@@ -61,8 +61,8 @@ def list_reports(
     conditions = [getattr(DriftReport, name) == value for name, value in where.items()]
     if labeler_ids is not None:
         where["labeler_id"] = [NO_LABELER, *labeler_ids]
-        is_visible = or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id.in_(labeler_ids))
-        conditions.append(is_visible)
+        is_about_labeler = DriftReport.labeler_id.in_(labeler_ids)
+        conditions.append(or_(DriftReport.labeler_id.is_(None), is_about_labeler))
     if report_ids is not None:
         where["id"] = report_ids
         conditions.append(DriftReport.id.in_(report_ids))
@@ -109,7 +109,7 @@ def find(model: type[_Record], record_id: UUID, *, lock: bool = False) -> _Recor
 
 
 def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
-    """Lock and return a schema's reports with this status, earliest shift first."""
+    """Lock and return a schema's reports with this status, ordered by `current_until`."""
     statement = (
         select(DriftReport)
         .where(DriftReport.schema_id == schema_id, DriftReport.status == status.value)

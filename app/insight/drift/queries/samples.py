@@ -15,7 +15,7 @@ from app.kit import db, tenancy
 
 BATCH = 100
 MAX_PER_DOCUMENT = 20
-"""The maximum number of tag sets read per document. A schema cannot require more."""
+"""The maximum number of tag sets read per document. A schema cannot require more tag sets."""
 MAX_VALUE_LENGTH = 200
 """The maximum number of characters read from a value. The full length is read separately."""
 
@@ -38,8 +38,8 @@ class SampledTagSet(NamedTuple):
 
 # The time of a document is the decision time of its first tag set: the newest merge, or the newest
 # tag set if there is no merge. OFFSET 0 makes the planner read the tag sets of one artifact through
-# an index. Otherwise, without statistics for a schema, it would read the whole period for each
-# document.
+# an index. Otherwise, without statistics for a schema, the planner would read the whole period for
+# each document.
 #
 # If a field has several values, only the first one is read, because the values of one document are
 # not independent of each other. A table is treated as filled if any of its cells is filled.
@@ -100,7 +100,7 @@ DocumentTagSets = list[SampledTagSet]
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> Iterator[list[DocumentTagSets]]:
-    """Yield the documents accepted in a period in batches, newest first.
+    """Yield batches of the documents that were accepted in a period, newest documents first.
 
     All batches together have at most `limit` documents. A document has at most `MAX_PER_DOCUMENT`
     tag sets: only those that were accepted in the period and whose source is not `model`. Documents
@@ -154,7 +154,7 @@ _DECISIONS = tenancy.build_text(
 def count_decisions(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> list[DecisionCount]:
-    """Count the newest review decisions in a period, at most `limit`, by labeler and type."""
+    """Count the newest `limit` review decisions by users in a period, by labeler and type."""
     values = {"schema_id": schema_id, "start": start, "end": end, "limit": limit}
     return [DecisionCount._make(row) for row in db.session().execute(_DECISIONS, values)]
 

@@ -85,7 +85,7 @@ class LabelerSelection(NamedTuple):
     peers_only: bool = False
 
     def includes_labeler(self, labeler_id: UUID | None) -> bool:
-        """Return whether the work of a labeler belongs to the sample."""
+        """Return whether this labeler is one of the selected labelers."""
         return self.labeler_id is None or (labeler_id == self.labeler_id) is not self.peers_only
 
 
@@ -98,7 +98,7 @@ class _Owner(NamedTuple):
     Every tag set represents its document in the sample of its own labeler. In the sample of all
     labelers, the first tag set represents the document (`is_first`). In the sample of a labeler's
     peers, the first tag set also represents the document, unless it is by that labeler. Then the
-    tag set of the second labeler does; its `replaced_labeler_id` is the first labeler.
+    tag set of the second labeler does; its `replaced_labeler_id` is the first labeler's id.
     """
 
     labeler_id: UUID | None
@@ -184,7 +184,7 @@ class PeriodData:
 
         The accuracy is the number of correct predictions divided by the number of all outcomes,
         including missed values. The correction rate is the number of corrected predictions divided
-        by the number of correct and corrected predictions.
+        by the number of correct and corrected predictions. The confidence is a sample of numbers.
         """
         if metric == DriftMetric.CONFIDENCE:
             return NumberSample(self._confidences[field_key])
@@ -267,7 +267,7 @@ def parse_number(field_type: str, text: str, decided_at: datetime) -> float | No
 
     The number is the amount of a money value, the hours since midnight of a time, or the days from
     a date or datetime to the review decision. Dates increase over time, so this distance is
-    compared instead of the date. Returns None if the value is not valid for its type.
+    compared instead of the date. Returns None if the value is invalid for its type or not finite.
     """
     try:
         if field_type == "date":

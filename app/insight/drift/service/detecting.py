@@ -28,7 +28,7 @@ MAX_REFERENCES = 10
 
 
 def detect(job: Job, detection_id: UUID) -> None:
-    """Run a detection from the beginning; do nothing if it does not exist or has ended."""
+    """Run a detection in several transactions; do nothing if it does not exist or has ended."""
     detection = _start(detection_id)
     if detection is None:
         return
@@ -36,16 +36,16 @@ def detect(job: Job, detection_id: UUID) -> None:
     periods = DetectionPeriods(*(getattr(detection, name) for name in DetectionPeriods._fields))
     job.checkpoint()
     detection_data = _read_detection_data(job, schema_id, periods)
-    pairs_by_key: dict[str, ShiftPeriods] = {}
+    shift_periods_by_key: dict[str, ShiftPeriods] = {}
 
     def iterate_hypotheses() -> Iterator[Hypothesis]:
-        for pair, hypothesis in iterate_comparisons(detection_data):
-            pairs_by_key[hypothesis.key] = pair
+        for shift_periods, hypothesis in iterate_comparisons(detection_data):
+            shift_periods_by_key[hypothesis.key] = shift_periods
             yield hypothesis
 
     comparisons = find_drift(iterate_hypotheses(), THRESHOLDS)
-    compared_pairs = [(pairs_by_key[comparison.key], comparison) for comparison in comparisons]
-    _complete(job, detection_id, detection_data, compared_pairs)
+    compared_shifts = [(shift_periods_by_key[item.key], item) for item in comparisons]
+    _complete(job, detection_id, detection_data, compared_shifts)
 
 
 def _start(detection_id: UUID) -> DriftDetection | None:
@@ -108,7 +108,7 @@ def _complete(
     job: Job,
     detection_id: UUID,
     detection_data: DetectionData,
-    compared_pairs: list[tuple[ShiftPeriods, Comparison]],
+    compared_shifts: list[tuple[ShiftPeriods, Comparison]],
 ) -> None:
     """Complete the detection and update the reports, unless the detection has already ended.
 
@@ -119,10 +119,10 @@ def _complete(
     detection = records.find(DriftDetection, detection_id, lock=True)
     if detection is None or detection.finished_at is not None:
         return
-    reports = reporting.update_reports(detection, detection_data, compared_pairs)
+    reports = reporting.update_reports(detection, detection_data, compared_shifts)
     detection.report_ids = [str(report.id) for report in reports]
-    detection.not_enough = sum(comparison.p_value is None for _, comparison in compared_pairs)
-    detection.compared = len(compared_pairs) - detection.not_enough
+    detection.not_enough = sum(comparison.p_value is None for _, comparison in compared_shifts)
+    detection.compared = len(compared_shifts) - detection.not_enough
     detection.status = DetectionStatus.COMPLETED.value
     detection.finished_at = db.utc_now()
     created_reports = [report for report in reports if report.detection_id == detection_id]
@@ -142,7 +142,7 @@ def fail(detection_id: UUID) -> None:
 
 
 def reopen(detection_id: UUID) -> None:
-    """Reopen a failed detection: queue it again, unless its schema has an unfinished detection."""
+    """Set a failed detection to queued, unless its schema has an unfinished detection."""
     detection = records.find(DriftDetection, detection_id, lock=True)
     if detection is None or detection.status != DetectionStatus.FAILED:
         return

@@ -28,10 +28,7 @@ def choose_periods(
     baseline of the schema, unless `fix_baseline` is False. Without a fixed baseline, it is the
     BASELINE_DAYS days before the earliest shift that has an open report and started before the
     current period. If there is no such shift, it is the BASELINE_DAYS days before the current
-    period. If `fix_baseline` is True, `baseline` is required.
-
-    Raises:
-        ApiError: 400 that names the invalid property.
+    period. If `fix_baseline` is True, `baseline` is required. Raises 400 for an invalid property.
     """
     now = db.utc_now()
     if baseline is not None:

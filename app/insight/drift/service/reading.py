@@ -22,10 +22,8 @@ def list_reports(
     """Return a page of reports, newest first by default.
 
     Reports about labelers whom the caller may not see are left out. `detection_id` limits the list
-    to reports that the detection created or confirmed.
-
-    Raises:
-        ApiError: 409 `conflict` with `details.status` if the detection is not completed.
+    to reports that the detection created or confirmed. Raises 409 `conflict` with `details.status`
+    if the detection is not completed.
     """
     report_ids = None if detection_id is None else _list_report_ids(detection_id)
     labeler_ids = get_visibility(caller).labeler_ids
@@ -49,7 +47,7 @@ def _list_report_ids(detection_id: UUID) -> list[UUID]:
 
 
 def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftReport:
-    """Return a report, locked if `lock` is set.
+    """Return a report; lock it if `lock` is true.
 
     Raises 404 if the report does not exist, or is about a labeler whom the caller may not see.
     """

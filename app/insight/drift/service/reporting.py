@@ -25,7 +25,7 @@ _MAX_DESCRIBED_SHIFTS = 5
 def update_reports(
     detection: DriftDetection,
     detection_data: DetectionData,
-    compared_pairs: Iterable[tuple[ShiftPeriods, Comparison]],
+    compared_shifts: Iterable[tuple[ShiftPeriods, Comparison]],
 ) -> list[DriftReport]:
     """Update the reports of a schema: create, confirm or close them after a detection.
 
@@ -46,14 +46,14 @@ def update_reports(
         if detection_data.acknowledged_ends.get(shift.shift_key) != shift.current_until
     }
     reports = []
-    for pair, comparison in compared_pairs:
+    for periods, comparison in compared_shifts:
         report = open_reports.get(comparison.key)
         if comparison.outcome == DriftOutcome.DRIFT:
             if report is not None:
                 report.confirmed_at = now
                 reports.append(report)
             elif comparison.key not in newly_acknowledged_keys:
-                reports.append(_create_report(detection, detection_data, pair, comparison, now))
+                reports.append(_create_report(detection, detection_data, periods, comparison, now))
         elif comparison.outcome == DriftOutcome.GONE and report is not None:
             _close_if_ended(report, detection, now)
     for report in open_reports.values():
@@ -89,11 +89,11 @@ def _close(report: DriftReport, now: datetime) -> None:
 def _create_report(
     detection: DriftDetection,
     detection_data: DetectionData,
-    pair: ShiftPeriods,
+    shift_periods: ShiftPeriods,
     comparison: Comparison,
     now: datetime,
 ) -> DriftReport:
-    shift = pair.shift
+    shift, baseline, current = shift_periods
     report = DriftReport(
         id=uuid7(),
         schema_id=detection.schema_id,
@@ -102,17 +102,15 @@ def _create_report(
         **shift._asdict(),
         test=comparison.test,
         category=comparison.category,
-        baseline=_build_sample_summary(
-            pair.baseline, comparison.baseline_n, comparison.baseline_value
-        ),
-        current=_build_sample_summary(pair.current, comparison.current_n, comparison.current_value),
-        current_from=pair.current.start,
-        current_until=pair.current.end,
+        baseline=_build_sample_summary(baseline, comparison.baseline_n, comparison.baseline_value),
+        current=_build_sample_summary(current, comparison.current_n, comparison.current_value),
+        current_from=current.start,
+        current_until=current.end,
         p_value=comparison.p_value,
         q_value=comparison.q_value,
         effect=comparison.psi,
         js_distance=comparison.js_distance,
-        warnings=_list_warnings(detection_data, pair),
+        warnings=_list_warnings(detection_data, shift_periods),
         status=ReportStatus.OPEN.value,
         confirmed_at=now,
     )
@@ -133,14 +131,14 @@ def _format_timestamp(timestamp: datetime) -> str:
     return timestamp.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _list_warnings(detection_data: DetectionData, pair: ShiftPeriods) -> list[str]:
+def _list_warnings(detection_data: DetectionData, shift_periods: ShiftPeriods) -> list[str]:
     warnings = []
-    if pair.shift.field in detection_data.fields.changed_fields:
+    if shift_periods.shift.field in detection_data.fields.changed_fields:
         warnings.append(
-            "The type of the field has changed. Only versions with the current type are compared."
+            "The type of the field has changed. Schema versions with another type are left out."
         )
-    period_data = detection_data.list_period_data(pair)
-    if pair.shift.is_review_metric:
+    period_data = detection_data.list_period_data(shift_periods)
+    if shift_periods.shift.is_review_metric:
         if any(data.decision_count >= MAX_DECISIONS for data in period_data):
             warnings.append(
                 f"Only the newest {MAX_DECISIONS:,} review decisions of a period are compared."

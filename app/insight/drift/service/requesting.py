@@ -1,4 +1,4 @@
-"""Request detections: for clients, and daily for each schema with new work."""
+"""Request detections: for clients, and daily for each schema with accepted tag sets."""
 
 from datetime import date
 from typing import Any
@@ -26,7 +26,7 @@ def request_detection(
     current: dict[str, Any] | None = None,
     fix_baseline: bool | None = None,
 ) -> dict[str, Any]:
-    """Request a detection: queue it, and return it in the API's format.
+    """Request a detection: insert it, emit its event, and return it in the API's format.
 
     `fix_baseline` stores the baseline as the fixed baseline of the schema (True), deletes the fixed
     baseline (False), or changes nothing (None).
@@ -46,7 +46,7 @@ def request_detection(
     detection_id = _insert_detection(schema_id, chosen_periods, requested_by=requested_by)
     if detection_id is None:
         raise errors.conflict(
-            "Drift detection of this schema is queued or running. Wait until it ends.",
+            "A drift detection of this schema is already queued or running. Wait until it ends.",
             detection_id=records.find_unfinished_detection_id(schema_id),
         )
     if fix_baseline is True:

@@ -75,9 +75,9 @@ class DetectionData:
     acknowledged_shifts: Mapping[str, AcknowledgedShift]
     reference_periods: Mapping[datetime, PeriodData]
 
-    def list_period_data(self, pair: ShiftPeriods) -> list[PeriodData]:
-        """Return the data of the one or two periods from which the samples of `pair` were taken."""
-        shift, start = pair.shift, pair.baseline.start
+    def list_period_data(self, shift_periods: ShiftPeriods) -> list[PeriodData]:
+        """Return the data of the one or two periods from which the two samples were taken."""
+        shift, start = shift_periods.shift, shift_periods.baseline.start
         if shift.key in self.acknowledged_shifts:
             return [self.reference_periods[start], self.current]
         return [self.current] if shift.labeler_id is not None else [self.baseline, self.current]
@@ -106,7 +106,7 @@ def find_reference_starts(
 
 
 def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
-    """Yield every possible shift that a detection tests."""
+    """Yield every possible shift that a detection tests, for at most MAX_LABELERS labelers."""
     for metric in _REVIEW_METRICS:
         yield Shift(DriftSubject.LABELING, metric)
     for key, field_type in fields.types.items():

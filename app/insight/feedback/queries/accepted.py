@@ -1,4 +1,4 @@
-"""SQL queries for accepted tag sets that began from a prediction."""
+"""SQL queries for tag sets that began from a prediction, and for their automatic feedback."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -107,7 +107,7 @@ def _filter_eligible(
 
 
 def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the accepted revision number of each tag set with automatic feedback, by its id."""
+    """Return the revision number of the automatic feedback on each tag set, by tag set id."""
     statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
         build_id_condition(PredictionFeedback.tag_set_id, tag_set_ids),
         PredictionFeedback.position == 0,

@@ -74,9 +74,9 @@ _ADD_DOCUMENTS = tenancy.build_text(
 
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Recompute the `FeedbackDocument` rows of these documents; deleted documents get no rows."""
-    is_changed = build_id_condition(FeedbackDocument.artifact_id, artifact_ids)
-    db.execute_bulk(delete(FeedbackDocument).where(is_changed))
+    """Recompute the `FeedbackDocument` rows of these documents from their feedback."""
+    id_condition = build_id_condition(FeedbackDocument.artifact_id, artifact_ids)
+    db.execute_bulk(delete(FeedbackDocument).where(id_condition))
     db.session().execute(_ADD_DOCUMENTS, {"ids": list(map(str, artifact_ids))})
 
 

@@ -1,4 +1,4 @@
-"""SQL queries for summaries of feedback, which add up the feedback counters."""
+"""SQL queries that add up the feedback counters for summaries of feedback."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -137,8 +137,8 @@ def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> lis
 
 
 BinCounts = list[tuple[int, int, int, int]]
-"""The bin number, number of predictions, number of correct predictions, and sum of confidences (in
-millionths) of each bin."""
+"""Counts of bins: the bin number, number of predictions, number of correct predictions, and sum of
+confidences in millionths."""
 
 
 def sum_bins(

@@ -22,15 +22,15 @@ MAX_MODEL_LENGTH = 200
 _BATCH = 100
 
 
-def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
+def record(id_pairs: Sequence[tuple[UUID, UUID]]) -> int:
     """Record, replace or delete the automatic feedback on tag sets.
 
-    `tag_sets` contains pairs of artifact id and tag set id. A tag set gets automatic feedback only
-    if it is accepted, began from a prediction alone, and has at most `accepted.MAX_BYTES` of
-    tags. Automatic feedback replaces feedback that was reported on the same document and model.
-    Returns the number of tag sets whose feedback has changed.
+    `id_pairs` contains pairs of artifact id and tag set id. A tag set gets automatic feedback only
+    if it is accepted, began from a prediction alone, and has at most `accepted.MAX_BYTES` of tags.
+    Automatic feedback replaces feedback that was reported on the same document and model. Returns
+    the number of tag sets whose feedback has changed. Locks the recording of feedback.
     """
-    ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in tag_sets))
+    ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in id_pairs))
     recording.lock_recording()
     current_revisions = accepted.list_eligible_revisions(ids)
     recorded_revisions = accepted.list_recorded_revisions(ids)
@@ -44,7 +44,7 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
         for chunk in accepted.load_tag_sets(changed_ids):
             _insert_chunk(chunk)
     # Needed even if nothing has changed: the feedback of a deleted tag set was deleted with it.
-    recording.refresh_documents(sorted({artifact_id for artifact_id, _ in tag_sets}))
+    recording.refresh_documents(sorted({artifact_id for artifact_id, _ in id_pairs}))
     return len(changed_ids)
 
 

@@ -58,12 +58,12 @@ def list_models(
         remaining_models.sort(key=_get_sort_key, reverse=edge.descending)
         return remaining_models[: edge.limit], len(listed_models)
 
-    result = paginate_rows(page, _SORT_KEY_TYPES, fetch)
-    return replace(result, items=_build_items(list(result.items)))
+    model_page = paginate_rows(page, _SORT_KEY_TYPES, fetch)
+    return replace(model_page, items=_build_items(list(model_page.items)))
 
 
 def _pair_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
-    """Return all models, each with the other model of its schema that it is compared with."""
+    """Return the models with feedback, each with the other model to compare it with."""
     listed_models = []
     previous_models: dict[UUID, str] = {}
     # Sort by first feedback, because work that began with an old model may still be accepted after
@@ -91,8 +91,8 @@ def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
         list({item.feedback_model.model for item in listed_models}),
     )
     rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
-    for (schema, model, month), outcomes in rows:
-        months_by_model[schema, model][month] = outcomes
+    for (schema_id, model, month), outcomes in rows:
+        months_by_model[schema_id, model][month] = outcomes
     comparable_models = [item for item in listed_models if item.other_model is not None]
     omitted_models = set(comparable_models[MAX_COMPARISONS:])
     return [

@@ -58,7 +58,7 @@ def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
 def create_many(
     reports: Sequence[dict[str, Any]], *, caller: Caller
 ) -> list[dict[str, Any] | ApiError]:
-    """Create feedback from reports; return the feedback or the error for each, in order."""
+    """Create feedback from reports; return the feedback or the error for each report, in order."""
     recording.lock_recording()
     records = _load_records(reports, caller)
     results: list[dict[str, Any] | ApiError] = []
@@ -170,7 +170,7 @@ def _compare(
 
 
 def _check_row(report: dict[str, Any]) -> None:
-    """Raise 400 if `row` is missing for a table column, or is set for another field."""
+    """Raise 400 if `row` is missing for a table column, or is set for a field outside a table."""
     is_cell = "." in report["field"]
     if is_cell != (report.get("row") is not None):
         rule = "is required for a table column" if is_cell else "is allowed only for a table column"

@@ -28,24 +28,26 @@ def _match_keys(left: str, right: str, columns: str) -> str:
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in columns.split(", "))
 
 
-def build_repair(table: str, key: str, counted: str, condition: str) -> TextClause:
-    """Build the statement that makes rows of `table` equal to the rows that `counted` selects.
+def build_repair(table: str, key_columns: str, select_counted: str, condition: str) -> TextClause:
+    """Build the statement that makes rows of `table` equal to the rows of `select_counted`.
 
-    `key` lists the key columns, separated by commas. `counted` is a SELECT of these columns and of
-    the counters. `condition` selects the rows of `table` that are compared. The statement returns
-    how many rows were wrong or missing.
+    `key_columns` are separated by commas. `select_counted` is a SELECT of these columns and of the
+    counters. `condition` selects the rows of `table` that are compared. The statement returns how
+    many rows were wrong or missing.
     """
     return tenancy.build_text(
         f"""
-        WITH counted AS ({counted}), wrong AS (
+        WITH counted AS ({select_counted}), wrong AS (
             DELETE FROM {table} stored
             WHERE {condition}
-              AND NOT EXISTS (SELECT FROM counted WHERE {_match_keys("counted", "stored", key)})
+              AND NOT EXISTS (
+                SELECT FROM counted WHERE {_match_keys("counted", "stored", key_columns)})
             RETURNING 1
         ), corrected AS (
-            INSERT INTO {table} AS stored (organization_id, {key}, {_COUNTER_COLUMNS})
-            SELECT :organization_id, {key}, {_COUNTER_COLUMNS} FROM counted ORDER BY {key}
-            ON CONFLICT (organization_id, {key}) DO UPDATE
+            INSERT INTO {table} AS stored (organization_id, {key_columns}, {_COUNTER_COLUMNS})
+            SELECT :organization_id, {key_columns}, {_COUNTER_COLUMNS}
+            FROM counted ORDER BY {key_columns}
+            ON CONFLICT (organization_id, {key_columns}) DO UPDATE
             SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
             WHERE ({", ".join(f"stored.{name}" for name in COUNTERS)})
                   IS DISTINCT FROM ({", ".join(f"excluded.{name}" for name in COUNTERS)})
@@ -131,15 +133,16 @@ _REPAIR = build_repair(
     """,  # noqa: S608 - consists of constants
     "organization_id = :organization_id AND schema_id = :schema_id",
 )
+_STATE_COLUMNS = "time_zone", "rules", "counted_until", "repaired_until", "counted_at", "summed_at"
 
 
 class RecountState(NamedTuple):
-    """The progress of a recount of an organization's aggregates; see `QualityState`."""
+    """The progress of a recount: a `QualityState`, with values in the order of `_STATE_COLUMNS`."""
 
     time_zone: str
     rules: int
-    counted_until: UUID | None
-    repaired_until: UUID | None
+    last_counted_artifact_id: UUID | None
+    last_repaired_schema_id: UUID | None
     counted_at: datetime | None
     summed_at: datetime | None
 
@@ -165,7 +168,7 @@ def lock_state(time_zone: str) -> RecountState:
     Creates the state with `time_zone` if it does not exist.
     """
     _create_state(time_zone)
-    statement = select(*db.build_columns(RecountState._fields, QualityState)).with_for_update()
+    statement = select(*db.build_columns(_STATE_COLUMNS, QualityState)).with_for_update()
     return RecountState._make(db.session().execute(statement).one())
 
 
@@ -177,8 +180,9 @@ def _create_state(time_zone: str) -> None:
 
 def set_state(state: RecountState) -> None:
     """Set the `QualityState` of the current organization. The caller must have locked it."""
-    is_current = QualityState.organization_id == tenancy.current_organization_id()
-    db.execute_bulk(update(QualityState).where(is_current).values(**state._asdict()))
+    values = dict(zip(_STATE_COLUMNS, state, strict=True))
+    condition = QualityState.organization_id == tenancy.current_organization_id()
+    db.execute_bulk(update(QualityState).where(condition).values(**values))
 
 
 def lock_contributions(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
@@ -204,10 +208,10 @@ def store_contributions(contributions: Mapping[UUID, list[Any]]) -> None:
             "schema_ids": [_find_only_schema(value) for value in non_empty.values()],
         }
         db.session().execute(_STORE_DOCUMENTS, values)
-    empty_ids = [key for key, value in contributions.items() if not value]
-    if empty_ids:
-        is_empty = build_id_condition(QualityDocument.artifact_id, empty_ids)
-        db.execute_bulk(delete(QualityDocument).where(is_empty))
+    ids_to_delete = [key for key, value in contributions.items() if not value]
+    if ids_to_delete:
+        condition = build_id_condition(QualityDocument.artifact_id, ids_to_delete)
+        db.execute_bulk(delete(QualityDocument).where(condition))
 
 
 def add_deltas(deltas: Sequence[list[Any]]) -> None:

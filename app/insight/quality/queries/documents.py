@@ -135,23 +135,23 @@ class _RevisionRow(NamedTuple):
 
 
 def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
-    """Yield the artifacts that exist, with the histories of their tag sets, in bounded memory."""
+    """Yield the existing artifacts among these ids with their tag sets, in bounded memory."""
     statement = (
         select(*db.build_columns(_ArtifactRow._fields, Artifact))
         .where(build_id_condition(Artifact.id, artifact_ids))
         .order_by(Artifact.id)
     )
     artifacts = list(map(_ArtifactRow._make, db.session().execute(statement)))
-    tag_sets: dict[UUID, list[TagSetHistory]] = defaultdict(list)
-    for tag_set in _list_tag_sets(artifact_ids):
-        tag_sets[tag_set.artifact_id].append(tag_set)
+    histories: dict[UUID, list[TagSetHistory]] = defaultdict(list)
+    for history in _list_tag_sets(artifact_ids):
+        histories[history.artifact_id].append(history)
 
     def get_size(artifact: _ArtifactRow) -> int:
-        return sum(tag_set.loaded_bytes for tag_set in tag_sets[artifact.id])
+        return sum(history.loaded_bytes for history in histories[artifact.id])
 
     for chunk in split_by_size(artifacts, get_size, CHUNK_BYTES):
         has_tags = sum(map(get_size, chunk)) <= MAX_BYTES
-        yield from _load_chunk(chunk, tag_sets, has_tags=has_tags)
+        yield from _load_chunk(chunk, histories, has_tags=has_tags)
 
 
 def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
@@ -181,15 +181,15 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
 
 
 def _load_chunk(
-    artifacts: Sequence[_ArtifactRow], tag_sets: dict[UUID, list[TagSetHistory]], *, has_tags: bool
+    artifacts: Sequence[_ArtifactRow], histories: dict[UUID, list[TagSetHistory]], *, has_tags: bool
 ) -> Iterator[DocumentHistory]:
-    by_id = {tag_set.id: tag_set for artifact in artifacts for tag_set in tag_sets[artifact.id]}
+    by_id = {history.id: history for artifact in artifacts for history in histories[artifact.id]}
     for row in _list_revisions(list(by_id), has_tags=has_tags):
         revision = Revision(row.kind, row.author_id, row.created_at, row.tags or [])
         by_id[row.tag_set_id].revisions.append(revision)
     for artifact in artifacts:
-        histories = tag_sets.pop(artifact.id, [])
-        yield DocumentHistory(artifact.id, artifact.schema_id, artifact.gold, histories, has_tags)
+        tag_sets = histories.pop(artifact.id, [])
+        yield DocumentHistory(artifact.id, artifact.schema_id, artifact.gold, tag_sets, has_tags)
 
 
 def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Iterable[_RevisionRow]:

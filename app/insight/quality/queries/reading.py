@@ -30,7 +30,7 @@ from app.insight.quality.queries.selections import (
     CellFilter,
     CellQuery,
     RowSource,
-    select_sum,
+    build_sum,
 )
 from app.kit import tenancy
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
@@ -81,7 +81,7 @@ _FIELD_COUNTERS = ("accepted", "corrected", "compared", "agreement")
 
 
 def _build_sum_columns(cells: Subquery, names: Sequence[str] = COUNTERS) -> list[Any]:
-    return [select_sum(cells.c[name]).label(name) for name in names]
+    return [build_sum(cells.c[name]).label(name) for name in names]
 
 
 def _select_by_schema(cells: Subquery, _source: RowSource) -> Select[Any]:
@@ -111,7 +111,7 @@ def _select_by_field(cells: Subquery, _source: RowSource) -> Select[Any]:
 
 
 def _select_people(cells: Subquery, _source: RowSource, *, descending: bool) -> Select[Any]:
-    """Return the statement for a page of people: those after the user id `edge`, if it is set."""
+    """Build the statement for people after the user id in the parameter `edge`, if it is set."""
     user_id = cast(cells.c.name, Uuid)
     sums = (
         select(user_id.label("user_id"), *_build_sum_columns(cells))

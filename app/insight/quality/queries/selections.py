@@ -184,10 +184,10 @@ _NEXT_SHORTER_UNIT = {SumUnit.MONTH: SumUnit.WEEK, SumUnit.WEEK: SumUnit.DAY}
 
 
 class CellQuery:
-    """A query on cells or sums, which is prepared once per combination of filter conditions.
+    """A query on cells or sums, which is prepared for each combination of source and conditions.
 
-    `build` receives the matching rows and their source, and returns the statement. `types` maps
-    additional parameters to their SQL types. `by_schema` is true if the statement groups by schema.
+    `build` receives the matching cells or sums and their source, and returns the statement. `types`
+    maps its additional parameters to their SQL types. `by_schema` is true if it groups by schema.
     """
 
     def __init__(
@@ -295,6 +295,6 @@ def _to_parameter(value: object) -> object:
     return str(value)
 
 
-def select_sum(column: object) -> ColumnElement[int]:
+def build_sum(column: object) -> ColumnElement[int]:
     """Build the SQL expression for the exact sum of a counter."""
     return cast(func.sum(column), BigInteger)

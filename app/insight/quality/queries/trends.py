@@ -35,7 +35,7 @@ from app.insight.quality.queries.selections import (
     CellFilter,
     CellQuery,
     RowSource,
-    select_sum,
+    build_sum,
 )
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
@@ -130,7 +130,7 @@ def _build_query(
         if group_by == _TEAM:
             rows = _join_teams(rows, cells)
         if (group_by, source) not in _SUMMED_GROUPS:
-            sum_columns: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
+            sum_columns: list[Any] = [build_sum(cells.c[name]).label(name) for name in names]
             rows = rows.with_only_columns(key, position, *sum_columns).group_by("key", "bucket")
         totals = rows.subquery("summed")
         case_count = func.sum(reduce(add, (totals.c[name] for name in cases)))

@@ -34,13 +34,13 @@ def _select_tags(tags: Sequence[Tag], shapes: Shapes) -> list[Tag]:
     return [tag for tag in tags if tag["field"] in shapes]
 
 
-def _list_answers(document: DocumentHistory, schema_id: UUID) -> list[TagSetHistory]:
+def _list_submitted_tag_sets(document: DocumentHistory, schema_id: UUID) -> list[TagSetHistory]:
     """List the newest submitted tag set of each labeler for a schema.
 
     A labeler has several tag sets if a merge of the first tag set was rejected later. Merges and
     imports have no labeler.
     """
-    answer_by_labeler = {
+    tag_set_by_labeler = {
         tag_set.labeler_id: tag_set
         for tag_set in document.tag_sets
         if tag_set.schema_id == schema_id
@@ -48,12 +48,12 @@ def _list_answers(document: DocumentHistory, schema_id: UUID) -> list[TagSetHist
         and (tag_set.status in COMPLETED or tag_set.superseded)
         and tag_set.list_submissions()
     }
-    return list(answer_by_labeler.values())
+    return list(tag_set_by_labeler.values())
 
 
 def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budget: Budget) -> None:
-    """Add the agreement between the labelers' last submissions for a schema to the tally."""
-    tag_sets = _list_answers(document, schema_id)
+    """Add to the tally how much labelers agree in their last submissions for a schema."""
+    tag_sets = _list_submitted_tag_sets(document, schema_id)
     if len(tag_sets) < _PAIR_SIZE:
         return
     shapes = _find_common_shapes(tag_sets)
@@ -96,7 +96,7 @@ def _measure_agreement_by_tag_set(
 
 
 def add_accuracy(tally: Tally, document: DocumentHistory, budget: Budget) -> None:
-    """Add the accuracy of the first submissions on a gold document to the tally.
+    """Add to the tally the accuracy of each tag set's first submission on a gold document.
 
     The accuracy is the agreement with the correct answer: the accepted tag set, preferably a merge.
     The correct answer is not compared with itself.

@@ -59,8 +59,8 @@ def list_labelers(
         team_id=team_id,
         user_ids=labeler_ids,
     )
-    result = reading.list_people(page, cell_filter)
-    return replace(result, items=[_build_labeler(row) for row in result.items])
+    people = reading.list_people(page, cell_filter)
+    return replace(people, items=[_build_labeler(row) for row in people.items])
 
 
 def _build_labeler(row: PersonRow) -> dict[str, Any]:
@@ -96,8 +96,8 @@ def list_reviewers(
     if schema_id is not None:
         schemas.check_exists(schema_id)
     cell_filter = CellFilter(CellSubject.REVIEWER, period.first, period.end, schema_id=schema_id)
-    result = reading.list_people(page, cell_filter)
-    return replace(result, items=[_build_reviewer(row) for row in result.items])
+    people = reading.list_people(page, cell_filter)
+    return replace(people, items=[_build_reviewer(row) for row in people.items])
 
 
 def _build_reviewer(row: PersonRow) -> dict[str, Any]:

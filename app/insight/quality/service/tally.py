@@ -25,7 +25,7 @@ class CellKey(NamedTuple):
 
 
 Contributions = dict[CellKey, list[int]]
-"""The counters that a document adds to each `QualityCell`, in the order of `COUNTERS`."""
+"""The amounts that a document adds to the counters of each cell, in the order of `COUNTERS`."""
 
 
 @dataclass(slots=True)
@@ -48,6 +48,6 @@ class Tally:
         """Add `increments`, by counter name, to the cells of the subjects on the day of `at`."""
         day = at.astimezone(self.zone).date()
         for subject, name, field_type in subjects:
-            cell = self.counts[CellKey(subject, schema_id, name, field_type, day)]
-            for counter, value in increments.items():
-                cell[_POSITIONS[counter]] += value
+            amounts = self.counts[CellKey(subject, schema_id, name, field_type, day)]
+            for counter, increment in increments.items():
+                amounts[_POSITIONS[counter]] += increment

@@ -147,18 +147,18 @@ def _build_filter(
 
 def _choose_subject(group_by: str | None, filters: TrendFilters) -> CellSubject:
     """Choose the subject whose cells support all filters. Raises 400 for an invalid filter."""
-    people_filter = next((n for n in ("team_id", "labeler_id") if filters.get(n)), None)
-    field_filter = "field" if "field" in filters else None
+    people_filter_name = next((n for n in ("team_id", "labeler_id") if filters.get(n)), None)
+    has_field_filter = "field" in filters
     subject = _SUBJECTS[group_by]
-    if people_filter and (field_filter or subject is CellSubject.FIELD):
+    if people_filter_name and (has_field_filter or subject is CellSubject.FIELD):
         raise errors.invalid(
-            "Cannot be combined with `field` or with grouping by field.", people_filter
+            "Cannot be combined with `field` or with grouping by field.", people_filter_name
         )
-    if field_filter and subject is CellSubject.LABELER:
-        raise errors.invalid("Cannot be combined with grouping by team or labeler.", field_filter)
-    if people_filter:
+    if has_field_filter and subject is CellSubject.LABELER:
+        raise errors.invalid("Cannot be combined with grouping by team or labeler.", "field")
+    if people_filter_name:
         return CellSubject.LABELER
-    return CellSubject.FIELD if field_filter else subject
+    return CellSubject.FIELD if has_field_filter else subject
 
 
 def _choose_people(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visibility:

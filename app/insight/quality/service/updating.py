@@ -19,6 +19,7 @@ from app.kit import db, tenancy
 from app.kit.days import find_zone
 from app.kit.db import Checkpoint
 
+ReportProgress = Callable[[int, int], None]
 BATCH = 100
 """The maximum number of documents that are counted in one transaction."""
 _MIN_ID = UUID(int=0)
@@ -39,40 +40,38 @@ def update(artifact_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
 
 
 def rebuild(
-    checkpoint: Checkpoint,
-    report: Callable[[int, int], None] | None = None,
-    *,
-    resume: bool = False,
+    checkpoint: Checkpoint, report: ReportProgress | None = None, *, resume: bool = False
 ) -> int:
     """Rebuild the aggregates of the current organization by recounting all documents.
 
     Returns how many cells and sums were wrong or missing. The service can run meanwhile:
     `checkpoint` commits each batch of documents, and then the repair of each schema. `report`
     receives the number of counted documents and the total. With `resume`, an interrupted recount is
-    continued if it began with the same rules and time zone. Errors raised by `checkpoint` are not
-    caught.
+    continued if it began with the same rules and time zone.
     """
     zone = _get_time_zone()
     total = documents.count_labeled_artifacts() if report is not None else 0
     state = cells.lock_state(zone)
     continues_recount = resume and (state.time_zone, state.rules) == (zone, RULES_VERSION)
-    after = (state.counted_until if continues_recount else None) or _MIN_ID
-    repaired_until = state.repaired_until if continues_recount else None
+    last_id = (state.last_counted_artifact_id if continues_recount else None) or _MIN_ID
     state = state._replace(
-        time_zone=zone, rules=RULES_VERSION, counted_until=after, repaired_until=repaired_until
+        time_zone=zone,
+        rules=RULES_VERSION,
+        last_counted_artifact_id=last_id,
+        last_repaired_schema_id=state.last_repaired_schema_id if continues_recount else None,
     )
     cells.set_state(state)
     done_count = 0
-    while batch := documents.list_next_artifact_ids(after, BATCH):
+    while batch := documents.list_next_artifact_ids(last_id, BATCH):
         _recount(batch, zone)
-        after = batch[-1]
-        cells.set_state(state._replace(counted_until=after))
+        last_id = batch[-1]
+        cells.set_state(state._replace(last_counted_artifact_id=last_id))
         checkpoint()
         done_count += len(batch)
         if report is not None:
             report(min(done_count, total), total)
         cells.lock_state(zone)
-    wrong_count = _repair(state._replace(counted_until=after), checkpoint)
+    wrong_count = _repair(state._replace(last_counted_artifact_id=last_id), checkpoint)
     cells.lock_state(zone)
     wrong_count += sums.repair()
     now = db.utc_now()
@@ -81,16 +80,16 @@ def rebuild(
 
 
 def _repair(state: RecountState, checkpoint: Checkpoint) -> int:
-    """Repair the cells of the schemas after `state.repaired_until`; return how many were wrong.
+    """Repair the cells of the schemas that are not repaired yet; return how many cells were wrong.
 
     Each schema is one transaction, so that a large organization is not locked as a whole, and an
     interrupted repair continues with the next schema. The caller must have locked the state.
     """
     wrong_count = 0
-    for schema_id in cells.list_schema_ids(state.repaired_until or _MIN_ID):
+    for schema_id in cells.list_schema_ids(state.last_repaired_schema_id or _MIN_ID):
         cells.lock_state(state.time_zone)
         wrong_count += cells.repair(schema_id)
-        cells.set_state(state._replace(repaired_until=schema_id))
+        cells.set_state(state._replace(last_repaired_schema_id=schema_id))
         checkpoint()
     return wrong_count
 

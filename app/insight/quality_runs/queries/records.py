@@ -33,14 +33,14 @@ class RunFilters(CreatedFilters, total=False):
 
 
 class OutdatedSchema(NamedTuple):
-    """A schema whose tag sets have changed since its newest run; see `list_outdated_schemas`."""
+    """A schema whose tag sets have changed since its last run; see `list_outdated_schemas`."""
 
     organization_id: UUID
     schema_id: UUID
 
 
 def get(run_id: UUID) -> QualityRun | None:
-    """Return a run with its results, or None if it does not exist."""
+    """Return a run with its results, pairs and warnings, or None if it does not exist."""
     statement = (
         select(QualityRun)
         .where(QualityRun.id == run_id)
@@ -76,7 +76,7 @@ def find_best_run(
     The run must cover the field, the metric, the start and the end that are not None. For each
     parameter that is None, the widest runs are preferred: runs over all fields, with all
     `default_metrics`, from the first tag set, or with the latest end. So a newer but narrower run
-    is not returned instead of a wide run. Among equally wide runs, the newest run is returned.
+    is not returned instead of a wide run. Among equal runs, the last finished run is returned.
     """
     conditions: list[ColumnElement[bool]] = []
     order: list[ColumnElement[Any]] = []
@@ -157,11 +157,11 @@ _OUTDATED_SCHEMAS = text(
 
 
 def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
-    """Return schemas that need several labelers and whose tag sets changed after their newest run.
+    """Return schemas that need several labelers and whose tag sets changed after their last run.
 
-    Only runs over all fields, from the first tag set and with all `metrics` are considered, except
-    failed runs. A schema without such a run is returned if it has tag sets. Drafts do not count.
-    Requires access across organizations.
+    The last run is the run with the latest end among the runs over all fields, from the first tag
+    set and with all `metrics`, except failed runs. A schema without such a run is returned if it
+    has tag sets. Drafts do not count. Requires access across organizations; reads active ones.
     """
     values = {"metrics": orjson.dumps(metrics).decode()}
     return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED_SCHEMAS, values)]

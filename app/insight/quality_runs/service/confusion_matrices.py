@@ -70,10 +70,9 @@ def _keep_most_frequent(cells: Counter[tuple[int, int]], values: list[Any]) -> d
 
 
 def build_matrix(stored_data: dict[str, Any], *, limit: int, is_symmetric: bool) -> dict[str, Any]:
-    """Build the response properties of a confusion matrix of the `limit` most frequent values.
+    """Build the response properties of a confusion matrix with the `limit` most frequent values.
 
     If `other_values` is not 0, the last row and column combine that many less frequent values.
-
     A symmetric matrix counts a pair of equal answers once. It counts a pair of different answers
     twice: in two cells, or twice in the combined cell if both values are combined.
     """

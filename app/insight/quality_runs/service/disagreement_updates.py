@@ -29,16 +29,16 @@ Tags = list[dict[str, Any]]
 
 
 def update(artifact_ids: Sequence[UUID]) -> None:
-    """Update the disagreements on these documents by comparing the answers again."""
+    """Lock the disagreements, compare the answers for these documents, and store the result."""
     disagreements.lock()
     chunks = disagreements.list_chunks(artifact_ids)
     load_versions = cache(_load_versions)
     rows: list[dict[str, Any]] = []
     for chunk in chunks:
-        answers: dict[tuple[UUID, UUID], list[StoredAnswer]] = defaultdict(list)
+        groups: dict[tuple[UUID, UUID], list[StoredAnswer]] = defaultdict(list)
         for answer in disagreements.list_answers(chunk):
-            answers[answer.artifact_id, answer.schema_id].append(answer)
-        for (_, schema_id), group in answers.items():
+            groups[answer.artifact_id, answer.schema_id].append(answer)
+        for (_, schema_id), group in groups.items():
             rows += compare(group, load_versions(schema_id))
     disagreements.replace(artifact_ids, rows)
 

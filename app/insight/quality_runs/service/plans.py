@@ -23,9 +23,9 @@ DEFAULT_METRICS = (
     Metric.F1,
 )
 PAIR_METRICS = frozenset((Metric.PERCENT, Metric.COHEN_KAPPA, Metric.F1, Metric.IOU))
-"""The coefficients that are also computed for each pair of labelers."""
+"""The metrics that are also computed for each pair of labelers."""
 CHOICE_TYPES = frozenset(("choice", "boolean", "country", "currency"))
-"""The field types that have a confusion matrix."""
+"""The types of the single-value fields that have a confusion matrix."""
 INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
 """The field types whose values have distances, which Krippendorff's alpha considers."""
 
@@ -67,7 +67,8 @@ _AVAILABLE_METRICS = {
 class FieldPlan:
     """The plan for comparing a field.
 
-    `kind` is the field's newest type. `version_ids` are the versions in which it has this type.
+    `kind` is the field's newest type. `version_ids` are the versions in which it has this type and
+    the same `multiple`; `other_versions` maps the ids of its other versions to their numbers.
     """
 
     name: str
@@ -76,7 +77,6 @@ class FieldPlan:
     metrics: tuple[Metric, ...]
     version_ids: frozenset[UUID]
     other_versions: dict[UUID, int] = field(default_factory=dict)
-    """The number of each version in which the field has another type, by version id."""
     options: tuple[str, ...] = ()
 
     @property

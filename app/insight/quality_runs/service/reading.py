@@ -1,6 +1,7 @@
 """Read quality runs and the results that the caller may see, and render confusion matrices."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -143,11 +144,13 @@ def list_disagreements(
         artifact_schemas.check_reference(schema_id)
     elif field is not None:
         raise errors.invalid(
-            "Required if `field` is set: send the schema of the field.", "schema_id"
+            "Required if `field` is set. Send the id of the schema that has the field.", "schema_id"
         )
-    rows = disagreements.list_disagreements(page=page, schema_id=schema_id, field=field)
-    items = [{**row._asdict(), "disagreement": row.share / FRACTION_SCALE} for row in rows.items]
-    return Page(items, rows.total, rows.next_cursor, rows.prev_cursor, rows.page_size)
+    row_page = disagreements.list_disagreements(page=page, schema_id=schema_id, field=field)
+    items = [
+        {**row._asdict(), "disagreement": row.share / FRACTION_SCALE} for row in row_page.items
+    ]
+    return replace(row_page, items=items)
 
 
 def _find_run(

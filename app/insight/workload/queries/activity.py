@@ -57,7 +57,7 @@ _REVIEWS_BY_DAY = text(
 
 
 class SubmissionCounts(NamedTuple):
-    """A user's submissions by outcome, on one day or in the whole period (`day` is None).
+    """A user's submissions by outcome, on the day number `day`, or in the period if it is None.
 
     `seconds_spent` is the time in seconds spent on tag sets whose last submission in the period was
     on that day; `timed` is the number of these tag sets that have a recorded time.

@@ -62,11 +62,9 @@ ASSIGNMENT_SUBQUERY = """
      AND assignee_ids.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""The subquery that selects how a user is assigned to a document.
-
-`by_name` is true if the user is assigned directly, and null if the document is not assigned to the
-user. `team_id` is the first of the user's teams to which the document is assigned, or null.
-"""
+"""The subquery that selects how a user is assigned to a document. `by_name` is true if the user is
+assigned directly, and null if the document is not assigned to the user. `team_id` is the first of
+the user's teams to which the document is assigned, or null."""
 
 _MAY_CLAIM = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
 _NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(

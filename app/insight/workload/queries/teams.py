@@ -44,7 +44,7 @@ class Member(NamedTuple):
 
 
 class MemberWork(NamedTuple):
-    """The counts of open, overdue and finished tasks of a user.
+    """The counts of a user's open, overdue and finished work.
 
     `to_label` and `to_review` count the work that is assigned directly to the user or that the user
     has begun; `overdue` counts the overdue part of this work. `labeled` and `reviewed` count

@@ -13,7 +13,7 @@ from app.documents.artifacts.service.creating_many import NewText
 
 MAX_EXTERNAL_ID_LENGTH = 255
 MAX_PRIORITY = 100
-_NUMBER_LENGTH = 12
+_SUFFIX_LENGTH = 12
 """The number of characters reserved for the hyphen and the record's number in a default name."""
 
 
@@ -50,7 +50,7 @@ def build_document(
 def build_default_name(file_name: str, number: int) -> str:
     """Build the default name of a document, such as bills-12.txt for record 12 of bills.csv."""
     path = PurePosixPath(file_name)
-    stem = path.stem[: MAX_NAME_LENGTH - _NUMBER_LENGTH - len(".txt")]
+    stem = path.stem[: MAX_NAME_LENGTH - _SUFFIX_LENGTH - len(".txt")]
     return f"{stem}-{number}.txt"
 
 

@@ -84,10 +84,10 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 class _Batch(NamedTuple):
-    """A batch of records; `results` maps the numbers of parsed records to their parsing results."""
+    """A batch of records, and those of them that were prepared in advance, by record number."""
 
     records: list[Record]
-    results: dict[int, _PreparedRecord]
+    prepared_records: dict[int, _PreparedRecord]
 
 
 def _import_records(
@@ -144,7 +144,7 @@ def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
 def _prepare_batches(
     settings: _ImportSettings, batches: Iterator[list[Record]], retried_until: int
 ) -> Iterator[_Batch]:
-    """Prepare batches by parsing the records that are not retried; the others are parsed later."""
+    """Yield batches in which new records are prepared; records to retry are prepared later."""
     for records in batches:
         new_records = [record for record in records if record.number >= retried_until]
         yield _Batch(
@@ -172,7 +172,8 @@ def _import_batch(
     started_at = perf_counter()
     records = [record for record in batch.records if record.number in numbers]
     prepared_records = [
-        batch.results.get(record.number) or _prepare_record(settings, record) for record in records
+        batch.prepared_records.get(record.number) or _prepare_record(settings, record)
+        for record in records
     ]
     outcomes = _create_documents(job, settings, _check_labels(prepared_records))
     seconds = round((perf_counter() - started_at) / max(1, len(records)), 6)
@@ -184,26 +185,26 @@ def _import_batch(
     ingestion_jobs.record_batch(job, items, next_offset=end.offset, next_number=end.number)
 
 
-def _check_labels(results: list[_PreparedRecord]) -> list[_PreparedRecord]:
-    """Validate the labels of each result; an invalid result becomes a failed outcome."""
+def _check_labels(records: list[_PreparedRecord]) -> list[_PreparedRecord]:
+    """Validate the labels of each record; a record with invalid labels becomes a failed outcome."""
     checker = LabelChecker()
-    checked_results: list[_PreparedRecord] = []
-    for result in results:
-        if isinstance(result, Outcome) or not result.labels or result.prepared.parsed is None:
-            checked_results.append(result)
+    checked_records: list[_PreparedRecord] = []
+    for record in records:
+        if isinstance(record, Outcome) or not record.labels or record.prepared.parsed is None:
+            checked_records.append(record)
             continue
-        labels = checker.check(result.prepared, result.labels)
-        checked_results.append(
-            labels if isinstance(labels, Outcome) else result._replace(checked_labels=labels)
+        labels = checker.check(record.prepared, record.labels)
+        checked_records.append(
+            labels if isinstance(labels, Outcome) else record._replace(checked_labels=labels)
         )
-    return checked_results
+    return checked_records
 
 
 def _create_documents(
-    job: IngestionJob, settings: _ImportSettings, results: list[_PreparedRecord]
+    job: IngestionJob, settings: _ImportSettings, records: list[_PreparedRecord]
 ) -> list[Outcome]:
-    """Create the documents with their tag sets, and return an outcome for each result."""
-    documents = [result for result in results if isinstance(result, _Document)]
+    """Create the documents with their tag sets, and return an outcome for each record."""
+    documents = [record for record in records if isinstance(record, _Document)]
     outcomes = artifacts.create_from_texts(
         [document.prepared for document in documents],
         created_by=job.created_by,
@@ -220,7 +221,7 @@ def _create_documents(
     )
     remaining_outcomes = iter(outcomes)
     return [
-        next(remaining_outcomes) if isinstance(result, _Document) else result for result in results
+        next(remaining_outcomes) if isinstance(record, _Document) else record for record in records
     ]
 
 

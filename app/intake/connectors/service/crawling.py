@@ -97,8 +97,8 @@ def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
 def finish_crawl(job_id: UUID) -> None:
     """Finish a crawl that has read the whole source.
 
-    Finishes the job, closes the alerts of the connector, and sets the time of the next crawl. Does
-    nothing if the job has ended, for example because it was cancelled.
+    Finishes the job, closes the connector's alerts, resets its failure count, and sets its crawl
+    times. Does nothing if the job has ended, for example because it was cancelled.
     """
     if not ingestion_jobs.finish(job_id):
         return

@@ -49,7 +49,7 @@ def open_source(target: SourceTarget, network: Network | None = None) -> Source:
 
 
 def build_expiring_network(seconds: float) -> ExpiringNetwork:
-    """Build the guarded network for a source, whose connections end after `seconds`."""
+    """Build a guarded network for one source; its connections end after `seconds` seconds."""
     egress = container.current().connector_egress
     return ExpiringNetwork(egress, _build_refusal_error, seconds)
 

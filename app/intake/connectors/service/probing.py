@@ -121,9 +121,9 @@ def _run_probe(
 ) -> Entries:
     """Open a source in a separate thread, and wait up to WAIT_SECONDS for the result of `read`."""
     with outbound_slots.hold_slot():
-        result = _start_probe(organization_id, target, read)
+        future = _start_probe(organization_id, target, read)
         try:
-            return result.result(WAIT_SECONDS)
+            return future.result(WAIT_SECONDS)
         except TimeoutError:
             message = f"The host did not respond within {WAIT_SECONDS:.0f} seconds."
             raise HostError(HostErrorKind.UNREACHABLE, message) from None
@@ -134,13 +134,13 @@ def _start_probe(
 ) -> Future[Entries]:
     """Start the thread of a probe, and return the future of the result."""
     _reserve_probe(organization_id)
-    result: Future[Entries] = Future()
+    future: Future[Entries] = Future()
 
     def run() -> None:
         try:
-            result.set_result(_open_and_read(target, read))
+            future.set_result(_open_and_read(target, read))
         except HostError as problem:
-            result.set_exception(problem)
+            future.set_exception(problem)
         finally:
             _release_probe(organization_id)
 
@@ -149,7 +149,7 @@ def _start_probe(
     except RuntimeError:  # The process has too many threads.
         _release_probe(organization_id)
         raise _build_busy_error() from None
-    return result
+    return future
 
 
 def _open_and_read(target: SourceTarget, read: Callable[[Source], Entries]) -> Entries:

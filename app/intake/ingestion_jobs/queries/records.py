@@ -1,4 +1,4 @@
-"""SQL queries that read and lock ingestion jobs and their items."""
+"""SQL queries that read and lock ingestion jobs, and that read and save their items."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta

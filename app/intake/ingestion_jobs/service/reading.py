@@ -61,8 +61,8 @@ def get_stats(
 ) -> IngestionStats:
     """Return statistics about the jobs created in a period of at most 366 days.
 
-    By default, the period ends now and starts 30 days before its end. Raises 400 if the period ends
-    before it starts, or is too long.
+    By default, the period ends now and starts 30 days before its end. Raises 400 if the period does
+    not end after its start, or is too long.
     """
     end = created_before or db.utc_now()
     start = created_after or end - DEFAULT_PERIOD

@@ -143,7 +143,7 @@ def build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> 
 class LockedArtifact(NamedTuple):
     """A locked artifact with its assignees and its urgency.
 
-    `closed_state` is `archived` or the status that prevents labeling; None allows labeling.
+    `closed_state` is `archived`, a status in `CLOSED`, or None if the artifact can be assigned.
     Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
     `URGENCY` and `URGENT_AT`. `urgent_at` is in seconds since 1970, because the time can be before
     the year 1, the first year of a Python datetime. `labeled_by` contains the labeler of each
@@ -228,9 +228,9 @@ def update_assignments(
 ) -> dict[UUID, AssignmentEffects]:
     """Update assignees, priorities, due times and schemas; return side effects by artifact id.
 
-    The skips of users who are assigned directly are deleted. If `clears_due` is set, the due times
-    of all artifacts in `assignments` are removed. Artifacts that do not exist are omitted from the
-    result.
+    `assignments` must not be empty. The skips of users who are assigned directly are deleted. If
+    `clears_due` is set, the due times of all artifacts in `assignments` are removed. The result
+    omits artifacts that do not exist.
     """
     ids, assignees, priorities, due_times, schema_ids = zip(*assignments, strict=True)
     values = {
@@ -250,10 +250,7 @@ def update_assignments(
 
 
 def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return {user_id: number of open artifacts that are assigned directly to the user}.
-
-    Users without open artifacts are omitted.
-    """
+    """Return {user_id: number of directly assigned open artifacts}; omit users without any."""
     values = {"org": tenancy.current_organization_id(), "ids": sorted(map(str, user_ids))}
     return {row.assignee_id: row.number for row in db.session().execute(_COUNT_OPEN, values)}
 

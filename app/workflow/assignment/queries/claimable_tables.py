@@ -21,7 +21,7 @@ _RELEASE = """
           AND (CAST(:user_id AS uuid) IS NULL OR claim_user_id = :user_id)
         FOR NO KEY UPDATE
     )
-    UPDATE {table} SET claim_user_id = NULL, claim_expires_at = NULL{timestamp}
+    UPDATE {table} SET claim_user_id = NULL, claim_expires_at = NULL{time_sql}
     FROM claimed WHERE {table}.organization_id = :org AND {table}.id = claimed.id
     RETURNING claimed.claim_user_id
 """
@@ -40,7 +40,7 @@ _LOCK_EXPIRED = """
 """
 # An earlier statement has locked the rows, so this statement sees all of their tag sets.
 _END_CLAIMS = """
-    UPDATE {table} SET claim_user_id = NULL, claim_expires_at = NULL{timestamp}{status}
+    UPDATE {table} SET claim_user_id = NULL, claim_expires_at = NULL{time_sql}{status_sql}
     FROM unnest(CAST(:organization_ids AS uuid[]), CAST(:ids AS uuid[]))
         AS locked (organization_id, id)
     WHERE {table}.organization_id = locked.organization_id AND {table}.id = locked.id
@@ -65,19 +65,19 @@ def build_claim(user_id: UUID, minutes: int) -> dict[str, Any]:
 class ClaimableTable:
     """A table whose rows users with at least `role` can claim.
 
-    `timestamp` and `status` are SQL assignments, each after a comma, that are added to the UPDATE
-    that ends a claim: `timestamp` always, and `status` only if a background job ends the claim.
+    `time_sql` and `status_sql` are SQL assignments, each after a comma, for the UPDATE that ends a
+    claim: `time_sql` is always added, and `status_sql` only if a background job ends the claim.
     """
 
-    def __init__(self, table: str, role: Role, *, timestamp: str = "", status: str = "") -> None:
+    def __init__(self, table: str, role: Role, *, time_sql: str = "", status_sql: str = "") -> None:
         unclaimed = claimable.UNCLAIMED.format(of=f"{table}.")
         self.is_unclaimed = literal_column(unclaimed, Boolean)
         self.is_claimed = not_(self.is_unclaimed)
-        self._release = text(_RELEASE.format(table=table, unclaimed=unclaimed, timestamp=timestamp))
+        self._release = text(_RELEASE.format(table=table, unclaimed=unclaimed, time_sql=time_sql))
         ineligible = build_ineligible_condition(role)
         self._lock_ineligible = text(_LOCK_INELIGIBLE.format(table=table, ineligible=ineligible))
         self._lock_expired = text(_LOCK_EXPIRED.format(table=table))
-        self._end = text(_END_CLAIMS.format(table=table, timestamp=timestamp, status=status))
+        self._end = text(_END_CLAIMS.format(table=table, time_sql=time_sql, status_sql=status_sql))
 
     def release(self, row_id: UUID, user_id: UUID | None) -> UUID | None:
         """Release a claimed row, and return the id of the user who had claimed it.

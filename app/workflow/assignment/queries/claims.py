@@ -40,8 +40,8 @@ _REQUIRED_LABELS: ColumnElement[int] = literal_column(
 CLAIMABLE_ARTIFACTS = ClaimableTable(
     "artifacts",
     Role.labeler,
-    timestamp=", updated_at = now()",
-    status=""", status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
+    time_sql=", updated_at = now()",
+    status_sql=""", status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
         SELECT FROM tag_sets
         WHERE tag_sets.organization_id = artifacts.organization_id
           AND tag_sets.artifact_id = artifacts.id
@@ -49,7 +49,7 @@ CLAIMABLE_ARTIFACTS = ClaimableTable(
 )
 
 
-def _has_labeled_without_draft(user_id: UUID) -> ColumnElement[bool]:
+def _build_labeled_condition(user_id: UUID) -> ColumnElement[bool]:
     # A labeler who has submitted a tag set must not prevent other labelers from claiming.
     own_draft = exists().where(
         build_join(TagSet.artifact_id, Artifact),
@@ -83,7 +83,7 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
             Artifact.status.in_(CLAIMABLE),
             Artifact.archived.is_(False),
             or_(CLAIMABLE_ARTIFACTS.is_unclaimed, Artifact.claim_user_id == user_id),
-            not_(_has_labeled_without_draft(user_id)),
+            not_(_build_labeled_condition(user_id)),
             or_(
                 reserved_for_others == 0,
                 func.cardinality(Artifact.labeled_by) + reserved_for_others < _REQUIRED_LABELS,
@@ -103,10 +103,10 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
     return None if row is None else ArtifactRow._make(row)
 
 
-def has_labeled(artifact_id: UUID, user_id: UUID) -> bool:
+def has_labeled_without_draft(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user has labeled an artifact and has no draft for it."""
     statement = select(Artifact.id).where(
-        Artifact.id == artifact_id, _has_labeled_without_draft(user_id)
+        Artifact.id == artifact_id, _build_labeled_condition(user_id)
     )
     return db.session().execute(statement).first() is not None
 
@@ -128,7 +128,7 @@ _MARK_NEARLY_DUE = text(
 
 
 def mark_nearly_due() -> int:
-    """Mark at most 1,000 artifacts that are due within 24 hours; return how many were marked.
+    """Mark at most 1,000 open artifacts that are due within 24 hours or overdue; return how many.
 
     Artifacts of all organizations are included.
     """

@@ -238,10 +238,9 @@ class ClaimCriteria(NamedTuple):
 def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int) -> ClaimResult:
     """Claim the next artifact for a user. The claim expires after `minutes`.
 
-    If the first query finds no candidate, a second query looks only for artifacts whose expired
-    claim has not been cleared yet. If all candidates of the first query are locked, the second
-    query looks for both types of candidates, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts
-    instead of MAX_LOCKED.
+    The first query tries to lock up to MAX_LOCKED artifacts. If it claims none, the second query
+    tries up to MAX_LOCKED_LEFTOVERS: unassigned artifacts whose expired claim has not been cleared
+    yet and, if the first query had candidates, also artifacts that match the first query.
     """
     parameters = _build_parameters(user_id, criteria, minutes)
     result: ClaimResult = _NEXT_STATEMENT.first(*parameters)

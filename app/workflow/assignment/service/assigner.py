@@ -48,7 +48,7 @@ class Assigner(ABC, Generic[RowT]):
     def assign(self, rows: Mapping[UUID, RowT]) -> dict[UUID, ApiError]:
         """Assign locked rows, and return {row id: error} for the rows that are not assigned.
 
-        Emits events for new assignments. Rows that are already assigned as requested emit no event.
+        Emits events for new assignments, but not for rows that are already assigned as requested.
         """
         choices = self._choose(rows)
         assigned_rows = {id_: row for id_, row in rows.items() if id_ in choices}

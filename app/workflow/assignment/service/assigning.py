@@ -43,11 +43,11 @@ def assign(
     """Assign an artifact: replace its assignees and, if the call has `due_at`, its due time.
 
     Without users and team, all assignees are removed. A labeler who has claimed the artifact keeps
-    the claim. Emits `artifacts.assigned` for new assignments. Raises 404; 400 for an invalid
+    the claim. Users who have labeled a claimable artifact are not assigned. Skips of assigned users
+    are deleted. Emits `artifacts.assigned` for new assignments. Raises 404; 400 for an invalid
     `user_ids.N` or `team_id`; 409 `stale_precondition` if `revision` is outdated; 409 `conflict`
     with `details.state` if the artifact cannot be labeled, unless the call removes all assignees;
-    409 `conflict` if all users have labeled it, or all team members have labeled or skipped it. If
-    only some users have labeled the artifact, it is assigned to the other users.
+    409 `conflict` if all users have labeled it, or all team members have labeled or skipped it.
     """
     assigner = _ArtifactAssigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.

@@ -23,10 +23,10 @@ _MAX_ATTEMPTS = 3
 def claim(artifact_id: UUID, *, caller: Caller) -> ArtifactRow:
     """Claim an artifact for the caller, or renew the caller's claim.
 
-    The claim expires after the organization's `claim_minutes`. Raises 404; 409 `conflict`. The
-    details of a conflict are `claim` if another user has claimed the artifact, `labeled` if the
-    caller has labeled it and has no draft, `reserved` if it is reserved for drafts of other users,
-    or `state` if it cannot be labeled.
+    The claim expires after the organization's `claim_minutes`. The caller's skip of the artifact is
+    deleted. Raises 404; 409 `conflict`. The details of a conflict are `claim` if another user has
+    claimed the artifact, `labeled` if the caller has labeled it and has no draft, `reserved` if it
+    is reserved for drafts of other users, or `state` if it cannot be labeled.
     """
     user_id = caller.user_id
     minutes = organizations.get_claim_minutes(caller.org.settings)
@@ -40,7 +40,7 @@ def claim(artifact_id: UUID, *, caller: Caller) -> ArtifactRow:
         raise errors.conflict("The artifact is not open for labeling.", state=row.status)
     if row.claim is not None and row.claim["user_id"] != str(user_id):
         raise errors.conflict("Another user has claimed the artifact.", claim=row.claim)
-    if queries.has_labeled(artifact_id, user_id):
+    if queries.has_labeled_without_draft(artifact_id, user_id):
         raise errors.conflict("You have already labeled the artifact.", labeled=True)
     raise errors.conflict(
         "The artifact is reserved for another labeler who has a draft.", reserved=True
@@ -88,7 +88,7 @@ def claim_next(
 def release(
     artifact_id: UUID, user_id: UUID, *, as_admin: bool = False, reason: str | None = None
 ) -> ArtifactRow:
-    """Release an artifact: end the caller's claim or, with `as_admin`, the claim of any user.
+    """Release an artifact: end the claim of the user `user_id` or, with `as_admin`, of any user.
 
     Labelers who release their own claim with a reason skip the artifact: their direct assignment is
     removed, and the artifact is not offered to them again until it is assigned directly or returned
@@ -96,8 +96,8 @@ def release(
     longer reserves the artifact, even if the claim had already expired. A returned or transferred
     draft reserves the artifact until the labeler skips it.
 
-    Emits `artifact.released` with the reason. Raises 404. If there is nothing to release, raises
-    403 if another user has claimed the artifact, or 409 if nobody has claimed it.
+    Emits `artifact.released`, and records the reason, if there is one. Raises 404. If there is
+    nothing to release, raises 403 if another user has claimed the artifact, or 409 if nobody has.
     """
     reason = reason if reason and reason.strip() else None
     claimed_by = queries.CLAIMABLE_ARTIFACTS.release(artifact_id, None if as_admin else user_id)
@@ -137,7 +137,7 @@ def release_all_claims(user_id: UUID, *, reason: str) -> None:
 
 
 def release_reservations(user_id: UUID, checkpoint: Checkpoint) -> None:
-    """Release the artifacts that are reserved for a user who may no longer label.
+    """Release the artifacts that are reserved for a user who can no longer label.
 
     The user's drafts are kept. If the user can label again, the reservations are kept too.
     `checkpoint` is called after each batch.

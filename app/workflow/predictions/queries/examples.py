@@ -40,7 +40,7 @@ class VersionRow(NamedTuple):
 
 
 class PageRow(NamedTuple):
-    """A page of a document; `words` is None if the document's format has no fixed pages."""
+    """A page and its offsets in the text; `words` is None if the document has no fixed pages."""
 
     number: int
     start: int

@@ -1,7 +1,7 @@
 """SQL that defines the latest prediction for an artifact.
 
-It is the newest completed prediction for the artifact and its current schema. Reading, purging and
-routing use the same definition, so the latest prediction is never purged.
+The latest prediction is the newest completed one for the artifact and its current schema. Reading,
+purging and routing use the same definition, so the latest prediction is never purged.
 """
 
 from app.workflow.predictions.models import PredictionStatus

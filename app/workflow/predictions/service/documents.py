@@ -77,7 +77,7 @@ def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
 def list_compatible_version_ids(version: VersionRow) -> list[UUID]:
     """Return the ids of the schema versions whose tag sets can train a model for `version`.
 
-    A compatible version has all AI-assisted fields of `version` (same types, options and columns).
+    They have all AI-assisted fields of `version`, with equal type, `multiple`, options and columns.
     """
     required_types = _build_field_types(version.fields)
     return [
@@ -108,7 +108,7 @@ def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[Accept
 def build_examples(
     accepted_tag_sets: list[AcceptedTagSet], checkpoint: Checkpoint = lambda: None
 ) -> Iterator[Example]:
-    """Yield a training example for each tag set that is still accepted and whose document exists.
+    """Yield a training example for each tag set that is unchanged and has a readable document.
 
     `checkpoint` is called after each read. The caller may work on an example for minutes, and no
     transaction may be open during that time.

@@ -32,7 +32,7 @@ RULES_VERSION = f"{RULES_VERSION_PREFIX}1"
 """The `model_version` of predictions by built-in rules, which apply until a model is trained."""
 
 _NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been processed successfully."
-_UNRESPONSIVE_MESSAGE = "The model server did not respond to any request for a day."
+_UNRESPONSIVE_MESSAGE = "The model server is unresponsive. The prediction was given up after a day."
 _MAX_WAIT = timedelta(days=1)
 """The maximum time that a prediction waits for its document or for an unresponsive server."""
 _DOCUMENT_WAIT = timedelta(seconds=30)
@@ -57,13 +57,13 @@ class _PredictionResult(NamedTuple):
 def predict(
     prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool
 ) -> timedelta | None:
-    """Predict the tags for a queued prediction.
+    """Predict the tags for a queued prediction, and end it as completed or failed.
 
-    Does nothing if the prediction has already ended. `checkpoint` commits the transaction before
-    the model proposes tags, because the model can take a long time. If the document is being
-    processed again, or if the model server is unresponsive, returns the time after which the caller
-    must try again; otherwise, returns None. Raises Retry if this attempt failed but another attempt
-    may succeed, unless `is_last_attempt` is set.
+    Does nothing if the prediction has ended or its schema was deleted. `checkpoint` commits the
+    transaction before the model proposes tags, because the model can take a long time. If the
+    document is being processed again, or if the model server is unresponsive, returns the time
+    after which the caller must try again; otherwise, returns None. Raises Retry if this attempt
+    failed but another attempt may succeed, unless `is_last_attempt` is set.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:

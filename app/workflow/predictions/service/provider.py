@@ -97,7 +97,7 @@ def predict_with_server(provider: Provider, document: Document, fields: list[Fie
         f"{provider.base_url.rstrip('/')}/chat/completions",
         headers=_build_headers(provider),
         body=protocol.build_request(document.text, fields, model=provider.model),
-        deadline=DEADLINE_SECONDS,
+        total_timeout=DEADLINE_SECONDS,
         max_response_bytes=MAX_RESPONSE_BYTES + 1,
         repeatable=False,
     )
@@ -195,7 +195,7 @@ class ModelServer:
 
 @contextmanager
 def _connect() -> Iterator[Any]:
-    """Yield a Redis client. If Redis fails, log a warning and end the block early."""
+    """Yield a Redis client. If Redis fails, log a warning and end the `with` block early."""
     try:
         with container.current().redis() as client:
             yield client

@@ -118,7 +118,7 @@ def choose_job() -> str:
 
 
 def enqueue_prediction(prediction_id: UUID, *, due_at: datetime | None = None) -> None:
-    """Enqueue another job for a queued prediction, of the type that the current settings require.
+    """Enqueue another job for a queued prediction; the current settings determine which job.
 
     The job is due at `due_at`, or immediately if `due_at` is None.
     """

@@ -179,10 +179,7 @@ def activate(model_id: UUID) -> None:
 
 
 def delete_models_trained_on(artifact_ids: Sequence[UUID]) -> set[UUID]:
-    """Delete the models that were trained on one of the documents.
-
-    Returns the ids of the schema versions of the deleted models.
-    """
+    """Delete the models trained on any of the documents, and return their schema version ids."""
     rows = models.list_models_trained_on(artifact_ids)
     models.delete_models([model_id for model_id, _ in rows])
     return {version_id for _, version_id in rows}

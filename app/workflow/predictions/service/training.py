@@ -47,9 +47,9 @@ def compute_next_document_count(last_count: int) -> int:
 
 
 def enqueue_due_training(schema_ids: Sequence[UUID]) -> None:
-    """Enqueue a training run for each AI-assisted schema whose next training run is due.
+    """Enqueue a training run for the latest version of each AI-assisted schema, if it is due.
 
-    A training run is also enqueued if the active model can no longer be read.
+    A run is also enqueued if the active model can no longer be read; this model is retired.
     """
     for schema_id in schema_ids:
         version_id = _find_current_version_id(schema_id)
@@ -88,7 +88,7 @@ def _find_current_version_id(schema_id: UUID) -> UUID | None:
 
 
 def is_training_due(version_id: UUID) -> bool:
-    """Return whether a schema version has as many documents as its next training run requires."""
+    """Return whether a schema version has enough documents for its next training run."""
     next_count = compute_next_document_count(models.get_latest_document_count(version_id))
     version = _get_version(version_id)
     version_ids = documents.list_compatible_version_ids(version)
@@ -101,7 +101,7 @@ def is_training_due(version_id: UUID) -> bool:
 
 
 def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
-    """Enqueue a training run for a schema version, unless such a run is already queued.
+    """Enqueue a training run for a schema version, unless such a run is queued or running.
 
     A forced run trains even if no training is due.
     """
@@ -139,14 +139,14 @@ def _find_version(version_id: UUID) -> VersionRow | None:
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
     """Train a model in a child process and store it.
 
-    The new model is activated unless it is significantly worse than the active model. A forced run
-    also trains if no training run is due.
+    The new model is activated unless it is significantly worse than the active model. Emits
+    `extraction_model.trained`. A forced run also trains if no training run is due.
 
-    Returns the id of the stored model. If training fails, a model without content is stored.
-    Returns None if no training run is due, there are too few documents, the training data has not
-    changed since an earlier run, AI assistance is off, or the schema was deleted. Raises
-    DocumentsChanged if a training document was deleted, or LearningInterrupted if the child process
-    was killed.
+    Returns the id of the stored model. If training fails, a model without content is stored, and no
+    event is emitted. Returns None if no training run is due, there are too few documents, the
+    training data has not changed since an earlier run, AI assistance is off, or the schema was
+    deleted. Raises DocumentsChanged if a training document was deleted, or LearningInterrupted if
+    the child process was killed.
     """
     version = _find_version(version_id)
     if version is None or not records.is_ai_assisted(version.schema_id):
@@ -184,7 +184,7 @@ def _count_training_documents(version: VersionRow) -> int:
 
 
 def record_interruption(version_id: UUID) -> None:
-    """Record that every attempt at a training run was interrupted.
+    """Record a training run of which every attempt failed, with the error `interrupted`.
 
     The next run is due only when there are more documents.
     """
@@ -247,10 +247,7 @@ def retrain_without_documents(artifact_ids: Sequence[UUID]) -> None:
 
 
 def enqueue_latest_training(schema_id: UUID) -> bool:
-    """Enqueue a forced training run for a schema's latest version.
-
-    Returns False if the schema has no version.
-    """
+    """Enqueue a forced training run for a schema's latest version; return False if it has none."""
     version_id = examples.find_version_id(schema_id, None)
     if version_id is not None:
         enqueue_training(version_id, force=True)

@@ -215,10 +215,10 @@ class UnassignedItem(NamedTuple):
 
 
 def unassign_user(user_id: UUID) -> list[UnassignedItem]:
-    """Unassign a user from at most BATCH_SIZE items, unless the user may review.
+    """Unassign a user from at most BATCH_SIZE items, unless the user can review.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
-    the user may review.
+    the user can review.
     """
     return _unassign_batch(_UNASSIGN_USER, user_id=user_id)
 

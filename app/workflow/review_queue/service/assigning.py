@@ -68,11 +68,11 @@ def assign_many(
     """Assign the selected items to a team, or distribute them evenly among reviewers.
 
     `selection` selects the items and is passed to `apply_to_items`. The outcome for an item is
-    `not_found` if the item does not exist. It is `conflict` if another reviewer, who is not among
-    the new assignees, has claimed the item, or if all new assignees have contributed to the tag
-    set. If `due_at` is None, the due time does not change; a new due time also changes the position
-    in the queue. In each transaction, emits `reviews.assigned` once per reviewer or once for the
-    team, for new assignments only. Raises 400 for an invalid `user_ids` or `team_id`.
+    `not_found` if the item does not exist. It is `conflict` if a user other than the caller and the
+    new assignees has claimed the item, or if none of the new assignees may review the tag set. If
+    `due_at` is None, the due time does not change; a new due time also changes the position in the
+    queue. In each transaction, emits `reviews.assigned` once per reviewer or once for the team, for
+    new assignments only. Raises 400 for an invalid `user_ids` or `team_id`.
     """
     assigner = _ItemAssigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:

@@ -28,7 +28,7 @@ def unassign_removed_member(
 def end_self_reviews(checkpoint: Checkpoint) -> None:
     """End the claims and assignments that are invalid because self-review is no longer allowed.
 
-    Calls `checkpoint` after each batch. Does nothing if the organization allows self-review again.
+    Emits events and calls `checkpoint` for each batch. Does nothing if self-review is allowed.
     """
     reason = "self_review_disallowed"
     while items := queries.end_self_reviews():
@@ -44,7 +44,7 @@ def end_self_reviews(checkpoint: Checkpoint) -> None:
 
 
 def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
-    """Release and unassign the reviews of a member who may no longer review.
+    """Release and unassign the reviews of a member who can no longer review.
 
     Also unassigns the member's teams from reviews that none of their members can do.
     """

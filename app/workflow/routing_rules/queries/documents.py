@@ -109,7 +109,7 @@ def _format_ids(ids: Iterable[UUID]) -> list[str]:
 
 
 def count_unassigned() -> int:
-    """Return the number of ready artifacts without assignees."""
+    """Return the number of ready artifacts without assignees; archived artifacts do not count."""
     return int(db.session().execute(_COUNT_UNASSIGNED, _build_parameters()).scalar_one())
 
 
@@ -124,8 +124,8 @@ def list_unassigned(
 ) -> list[RoutingPosition]:
     """Return the positions of at most `limit` ready artifacts without assignees, oldest first.
 
-    Only artifacts after the position `after` are included. Artifacts that were created after
-    `created_until` are omitted.
+    Only artifacts after the position `after` are included. Archived artifacts, and artifacts that
+    were created after `created_until`, are omitted.
     """
     values = _build_parameters(
         at=after.created_at, id=after.id, created_until=created_until, limit=limit
@@ -159,14 +159,14 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[DocumentR
     return [_build_row(row, attributes) for row in rows]
 
 
-def _build_row(columns: RowMapping, attributes: frozenset[str]) -> DocumentRow:
-    values = {name: columns[name] for name in attributes if not name.startswith(METADATA_PREFIX)}
+def _build_row(row: RowMapping, attributes: frozenset[str]) -> DocumentRow:
+    values = {name: row[name] for name in attributes if not name.startswith(METADATA_PREFIX)}
     if values.get("schema_id") is not None:
         values["schema_id"] = str(values["schema_id"])
-    for key, value in (columns.get("metadata") or {}).items():
+    for key, value in (row.get("metadata") or {}).items():
         values[f"{METADATA_PREFIX}{key}"] = value
-    fixed_columns = (columns[name] for name in DocumentRow._fields[:-1])
-    return DocumentRow._make([*fixed_columns, values])
+    fixed_values = (row[name] for name in DocumentRow._fields[:-1])
+    return DocumentRow._make([*fixed_values, values])
 
 
 @cache

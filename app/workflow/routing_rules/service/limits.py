@@ -13,18 +13,18 @@ MAX_PATTERNS_OF_RULES = 200
 MAX_PROGRAM_SIZE_OF_RULES = 30_000
 """The maximum number of instructions in all compiled patterns together."""
 
-DOCUMENT_SECONDS = 2.0
+MAX_DOCUMENT_SECONDS = 2.0
 """The maximum processor time for evaluating all rules on one document."""
 
-BATCH_SECONDS = 2.0
+MAX_BATCH_SECONDS = 2.0
 """The time after which a batch is written, so that the organization's routing lock is released."""
 
-RUN_SECONDS = 20.0
+MAX_JOB_SECONDS = 20.0
 """The time after which a routing job ends, and requests a new job for the remaining documents.
 
 Other due jobs run before the new job."""
 
-SIMULATION_SECONDS = 5.0
+MAX_SIMULATION_SECONDS = 5.0
 """The maximum processor time of a simulation, which blocks a thread of the API."""
 
 
@@ -35,7 +35,7 @@ class PatternTotals(NamedTuple):
     program_size: int
 
     @property
-    def error(self) -> str | None:
+    def error_message(self) -> str | None:
         """Return the error message if a total exceeds its limit, or None if no total does."""
         if self.pattern_count > MAX_PATTERNS_OF_RULES:
             return f"All rules together can have at most {MAX_PATTERNS_OF_RULES} patterns."

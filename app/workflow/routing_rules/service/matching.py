@@ -49,19 +49,19 @@ def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> MatchResult:
     """Find the artifacts that at least one rule matches.
 
     The artifacts are read in chunks; in each chunk, the oldest artifact comes first. Evaluates at
-    least one artifact, and stops after `limits.BATCH_SECONDS`; `remaining_ids` lists the others.
+    least one artifact, and stops after `limits.MAX_BATCH_SECONDS`; `remaining_ids` lists the rest.
     """
     attributes = compiled_rules.list_attributes(rules)
     rule_set = compiled_rules.RuleSet(rules)
     result = MatchResult()
     evaluated_ids: set[UUID] = set()
-    ends_at = monotonic() + limits.BATCH_SECONDS
+    ends_at = monotonic() + limits.MAX_BATCH_SECONDS
     for row in _iterate_rows(ids, attributes):
         if evaluated_ids and monotonic() >= ends_at:
             result.remaining_ids.extend(id_ for id_ in ids if id_ not in evaluated_ids)
             break
         evaluated_ids.add(row.id)
-        time_limit = TimeLimit(limits.DOCUMENT_SECONDS)
+        time_limit = TimeLimit(limits.MAX_DOCUMENT_SECONDS)
         document = DocumentAttributes(row.attributes, time_limit)
         try:
             matching_rules = rule_set.find_matches(document)

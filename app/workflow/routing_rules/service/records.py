@@ -86,9 +86,9 @@ def update(
 ) -> RoutingRule:
     """Update a rule. `action` replaces the whole action, and `position` moves the rule.
 
-    When a disabled rule is enabled, its action is validated again. Raises 404; 409
-    `stale_precondition` if `revision` is outdated; the same 400 errors as `create`; 409 if the
-    patterns of all rules together exceed a limit.
+    When a disabled rule is enabled, its action is validated again. `apply` is as in `create`.
+    Raises 404; 409 `stale_precondition` if `revision` is outdated; the same 400 errors as `create`;
+    409 if the patterns of all rules together exceed a limit.
     """
     get(rule_id)
     compiled_conditions = None
@@ -133,8 +133,8 @@ def delete(rule_id: UUID, *, revision: int | None) -> None:
 def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False) -> dict[str, Any]:
     """Set the order of all rules, and return a dict with the reordered `rules`.
 
-    Raises 400 for a duplicate id; 409 `conflict` with `details.missing` and `details.unknown` if
-    `rule_ids` are not exactly the ids of the existing rules.
+    `apply` is as in `create`. Raises 400 for a duplicate id; 409 `conflict` with `details.missing`
+    and `details.unknown` if `rule_ids` are not exactly the ids of the existing rules.
     """
     for index, rule_id in enumerate(rule_ids):
         if rule_id in rule_ids[:index]:
@@ -143,7 +143,7 @@ def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False
     existing_ids = queries.list_ids()
     if set(existing_ids) != set(rule_ids):
         raise errors.conflict(
-            "`rule_ids` must contain the ids of all existing rules. List the rules again.",
+            "`rule_ids` must be exactly the ids of all existing rules. List the rules again.",
             missing=[rule_id for rule_id in existing_ids if rule_id not in set(rule_ids)],
             unknown=[rule_id for rule_id in rule_ids if rule_id not in set(existing_ids)],
         )
@@ -213,8 +213,8 @@ def _check_patterns(
         del rules[replaced_rule.id]
     kept_conditions = [rule.compiled_conditions for rule in rules.values()]
     new_totals = limits.sum_patterns([new_conditions, *kept_conditions])
-    if new_totals.error is not None and new_totals.is_larger_than(old_totals):
-        raise errors.ApiError("conflict", new_totals.error, field="conditions")
+    if new_totals.error_message is not None and new_totals.is_larger_than(old_totals):
+        raise errors.ApiError("conflict", new_totals.error_message, field="conditions")
 
 
 def validate_action(value: Mapping[str, Any], path_prefix: str = "") -> None:

@@ -46,11 +46,11 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
 
     Documents that are already assigned are not assigned again, and neither are documents that the
     rules have processed, unless they were reprocessed. The call is therefore safe to repeat.
-    `checkpoint` commits after each batch. After `limits.RUN_SECONDS`, routing is requested again
+    `checkpoint` commits between batches. After `limits.MAX_JOB_SECONDS`, routing is requested again
     for the remaining documents.
     """
     remaining_ids = sorted(set(artifact_ids))
-    ends_at = monotonic() + limits.RUN_SECONDS
+    ends_at = monotonic() + limits.MAX_JOB_SECONDS
     matched_count = 0
     while remaining_ids:
         batch = remaining_ids[:BATCH_SIZE]
@@ -73,7 +73,7 @@ def _route_and_release(ids: Sequence[UUID]) -> MatchResult:
         result = _route_batch(documents.lock(ids, unrouted_only=True))
         for artifact_id in result.timed_out_ids:
             artifacts.release_unrouted_document(
-                artifact_id, f"The rules took more than {limits.DOCUMENT_SECONDS} seconds."
+                artifact_id, f"The rules took more than {limits.MAX_DOCUMENT_SECONDS} seconds."
             )
     artifacts.finish_routing([id_ for id_ in ids if id_ not in set(result.remaining_ids)])
     return result
@@ -162,7 +162,7 @@ def choose_assignees(
     """Choose the assignee of each document, and return the chooser and the choices.
 
     The assignees are not locked. The choices are in the order of the documents. The chooser
-    contains the users that the round-robin rules assigned last.
+    contains the last assigned user of each round-robin rule.
     """
     rules = {
         id(document.action.assigning_rule): document.action.assigning_rule

@@ -62,7 +62,7 @@ def simulate(
     """
     field = "documents" if artifact_ids is None else "artifact_ids"
     with _reserve_slot():
-        time_limit = TimeLimit(limits.SIMULATION_SECONDS)
+        time_limit = TimeLimit(limits.MAX_SIMULATION_SECONDS)
         simulated_rules = _load_saved_rules() if rules is None else _compile_rules(rules)
         _check_condition_count(simulated_rules, field, len(artifact_ids or documents or ()))
         if artifact_ids is None:
@@ -73,7 +73,7 @@ def simulate(
         rule_set = compiled_rules.RuleSet(simulated_rules)
 
         def match(document: _Document) -> MatchedDocument:
-            seconds = limits.DOCUMENT_SECONDS
+            seconds = limits.MAX_DOCUMENT_SECONDS
             document.attributes.time_limit = TimeLimit(seconds, within=time_limit)
             return _match_document(document, rule_set)
 
@@ -172,8 +172,8 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
 
 
 def _check_patterns(totals: PatternTotals) -> None:
-    if totals.error is not None:
-        raise errors.invalid(totals.error, "rules")
+    if totals.error_message is not None:
+        raise errors.invalid(totals.error_message, "rules")
 
 
 def _load_stored_documents(

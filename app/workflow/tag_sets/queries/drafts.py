@@ -123,7 +123,7 @@ _LOCK.build_row = TagSetToSave._make
 _CLAIMABLE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
 # A draft reserves its artifact for its labeler as soon as it has tags.
 _STARTS_RESERVATION = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
-# A draft reserves nothing if its labeler may no longer label, or has skipped the artifact after the
+# A draft reserves nothing if its labeler can no longer label, or has skipped the artifact after the
 # draft was created or returned. `queries.statuses` has the same conditions. If the author of the
 # save is the labeler, the request has already checked that the author may label.
 _KEEPS_ARTIFACT = f"""
@@ -196,7 +196,7 @@ def save(
     """Save the tags, record a revision, and renew the claim of the draft's labeler.
 
     A claim by another user is not changed. A draft with tags reserves its artifact until
-    `draft_hours` hours after the claim expires. A labeler who may no longer label, or who has
+    `draft_hours` hours after the claim expires. A labeler who can no longer label, or who has
     skipped the artifact since the draft was created or returned, gets no claim and no reservation.
     """
     row = _SAVE.first(

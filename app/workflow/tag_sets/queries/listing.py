@@ -25,11 +25,11 @@ from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.ranges import (
-    KEYS,
+    SELECT_KEYS,
     VersionIds,
     build_conditions,
     build_count,
-    build_keys,
+    build_key_queries,
     select_branches,
     select_ids,
 )
@@ -72,7 +72,7 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
     conditions, keys = build_conditions(filters), list[KeyQuery]()
     if reader is None:
         total = build_count(filters)
-        keys = build_keys(filters) if sorts_by_creation else []
+        keys = build_key_queries(filters) if sorts_by_creation else []
     elif "artifact_id" in filters:
         conditions.append(build_visibility_condition(reader))
         total = counters.count(select_ids(filters).where(build_visibility_condition(reader)))
@@ -116,9 +116,9 @@ def _build_visible_total_and_keys(
     ):
         draft_filters = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
         total = total + build_count(draft_filters)
-        keys.append(KeyQuery(KEYS.where(*build_conditions(draft_filters))))
+        keys.append(KeyQuery(SELECT_KEYS.where(*build_conditions(draft_filters))))
     # If there are no keys, only drafts of other users match the filters. They are never visible.
-    return total, keys or [KeyQuery(KEYS.where(false()))]
+    return total, keys or [KeyQuery(SELECT_KEYS.where(false()))]
 
 
 def _build_submitted_total_and_keys(
@@ -128,15 +128,17 @@ def _build_submitted_total_and_keys(
     if not blind_version_ids:
         # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
-        keys = build_keys(filters) if by_creation and not has_rare_source else []
-        return build_count(filters), keys or [KeyQuery(KEYS.where(*build_conditions(filters)))]
+        keys = build_key_queries(filters) if by_creation and not has_rare_source else []
+        return build_count(filters), keys or [
+            KeyQuery(SELECT_KEYS.where(*build_conditions(filters)))
+        ]
     siblings = _select_siblings(filters, reader.user_id, blind_version_ids)
     total = _build_visible_count(filters, reader.user_id, blind_version_ids, siblings)
     keys = [_build_non_blind_key(filters, blind_version_ids, by_creation=by_creation)]
     if filters.get("labeler_id", reader.user_id) == reader.user_id:
         own_filters = {**filters, "labeler_id": reader.user_id}
-        own_keys = build_keys(own_filters) if by_creation else []
-        keys += own_keys or [KeyQuery(KEYS.where(*build_conditions(own_filters)))]
+        own_keys = build_key_queries(own_filters) if by_creation else []
+        keys += own_keys or [KeyQuery(SELECT_KEYS.where(*build_conditions(own_filters)))]
     if siblings is not None:
         keys.append(KeyQuery(select(*siblings.c)))
     return total, keys
@@ -177,7 +179,7 @@ def _select_siblings(
 
     The CTE contains tag sets of `blind_version_ids`, for artifacts for which the labeler has
     submitted a tag set. It searches by artifact, so the cost grows with the number of the labeler's
-    tag sets with the schemas of `blind_version_ids`. Returns None if there is no such tag set.
+    tag sets with the schemas of `blind_version_ids`. Returns None if the labeler has none.
     """
     blind_schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_version_ids))
     schema_ids = list(db.session().scalars(blind_schemas.distinct()))
@@ -198,7 +200,7 @@ def _select_siblings(
         .cte()
         .prefix_with("MATERIALIZED")
     )
-    siblings = KEYS.where(
+    siblings = SELECT_KEYS.where(
         TagSet.organization_id == organization_id,
         TagSet.schema_version_id.in_(blind_version_ids),
         TagSet.labeler_id.is_distinct_from(user_id),
@@ -218,14 +220,14 @@ def _build_non_blind_key(
     if not by_creation:
         count = build_count(filters) - build_count(filters, version_ids=list(blind_version_ids))
         if db.session().execute(select(count)).scalar_one() >= _MIN_ROWS_TO_SCAN:
-            return KeyQuery(KEYS.where(is_not_blind, *build_conditions(filters)))
+            return KeyQuery(SELECT_KEYS.where(is_not_blind, *build_conditions(filters)))
     branches = select_branches(
         remove_period(filters), "schema_id", "status", excluded_version_ids=blind_version_ids
     )
     other_filters = {
         name: value for name, value in filters.items() if name not in ("status", "schema_id")
     }
-    in_branch = KEYS.where(
+    in_branch = SELECT_KEYS.where(
         TagSet.schema_id == branches.c.schema_id,
         TagSet.status == branches.c.status,
         is_not_blind,

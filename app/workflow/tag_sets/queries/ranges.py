@@ -17,7 +17,7 @@ from app.kit.periods import (
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 
-KEYS = select(TagSet.created_at, TagSet.updated_at, TagSet.id)
+SELECT_KEYS = select(TagSet.created_at, TagSet.updated_at, TagSet.id)
 """A SELECT of the columns by which lists of tag sets are sorted, and of the id."""
 VersionIds = Sequence[UUID]
 
@@ -61,7 +61,7 @@ def select_ids(filters: dict[str, Any]) -> Select[Any]:
     return select(TagSet.id).where(in_organization, *build_conditions(filters))
 
 
-def build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
+def build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     """Build the index ranges for a page sorted by creation time, or [] if one range suffices."""
     statuses = filters.get("status", ())
     has_labeler = "labeler_id" in filters
@@ -74,7 +74,7 @@ def build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
     branches = select_branches(remove_period(filters), *facets)
     other_filters = {name: value for name, value in filters.items() if name not in facets}
     in_branch = [getattr(TagSet, name) == branches.c[name] for name in facets]
-    return [KeyQuery(KEYS.where(*in_branch, *build_conditions(other_filters)), branches)]
+    return [KeyQuery(SELECT_KEYS.where(*in_branch, *build_conditions(other_filters)), branches)]
 
 
 def select_branches(

@@ -86,7 +86,7 @@ def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user must label an artifact blind.
 
     This is true if the current version of the artifact's schema, or the version of one of its tag
-    sets, requires more than one tag set, and the user has not submitted one with this schema.
+    sets, requires several tag sets, and the user has not submitted one with the artifact's schema.
     """
     current_version = (
         select(ArtifactSchema.current_version_id)
@@ -148,10 +148,7 @@ def get_page(
 def get_tags(
     tag_set_id: UUID, numbers: Sequence[int], *, max_bytes: int | None = None
 ) -> dict[int, list[Any]]:
-    """Return {number: tags} for revisions.
-
-    Revisions that do not exist, or whose tags are larger than `max_bytes`, are omitted.
-    """
+    """Return {number: tags} for the revisions that exist and whose tags fit into `max_bytes`."""
     statement = select(TagSetRevision.number, TagSetRevision.tags).where(
         TagSetRevision.tag_set_id == tag_set_id, TagSetRevision.number.in_(numbers)
     )

@@ -64,8 +64,8 @@ def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
 def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
     """Delete a user's skip of an artifact, and return False if there was no skip.
 
-    Without the skip, a draft that was returned to the user reserves the artifact again. The caller
-    must have locked the artifact.
+    If there was a skip, the status and the reservations of the artifact are updated, because the
+    user's draft may reserve it again. The caller must have locked the artifact.
     """
     statement = (
         delete(ArtifactSkip)

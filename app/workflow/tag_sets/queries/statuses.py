@@ -30,7 +30,7 @@ FILTERED_ASSIGNEES = """coalesce((
 # is being read, or could not be read, keeps its status. An artifact whose tag sets were all
 # rejected can be labeled again. A draft with a reason was returned or transferred to its labeler;
 # it reserves the artifact without a time limit. Any other draft reserves the artifact for a limited
-# time. A draft reserves nothing if its labeler may no longer label, or has skipped the artifact
+# time. A draft reserves nothing if its labeler can no longer label, or has skipped the artifact
 # after the draft was created or returned. An artifact that is done stays done if its schema
 # requires more tag sets than before, until one of its accepted tag sets is reopened.
 _LABELERS = build_eligible_members(Role.labeler, "eligible")

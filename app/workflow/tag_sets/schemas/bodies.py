@@ -28,7 +28,7 @@ from app.workflow.tag_sets.schemas.records import TAG_SOURCES
 
 
 class EvidenceInput(Schema):
-    """The location of a value: offsets, a text, or a page, which may have a box."""
+    """The location of a value, as in `Evidence`: offsets, text, or a page and optionally a box."""
 
     page = Int(allow_none=True, minimum=1)
     box = List(Float(), allow_none=True, metadata={"minItems": 4, "maxItems": 4})

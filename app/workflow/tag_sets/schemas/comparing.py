@@ -40,16 +40,16 @@ class Change(Response):
 class MovedRows(Response):
     """Consecutive rows of a table whose row numbers changed by the same amount."""
 
-    table = Str()
-    start = Int(data_key="from", attribute="from")
-    to = Int()
-    count = Int()
+    table = Str(description="The key of the table field.")
+    start = Int(data_key="from", attribute="from", description="The old number of the first row.")
+    to = Int(description="The new number of the first row.")
+    count = Int(description="The number of rows.")
 
 
 class _ChangeCounts(Response):
-    added = Int()
-    removed = Int()
-    changed = Int()
+    added = Int(description="The number of added tags.")
+    removed = Int(description="The number of removed tags.")
+    changed = Int(description="The number of changed tags.")
 
 
 class Changes(_ChangeCounts):
@@ -122,7 +122,7 @@ class ConsensusSet(Response):
     labeler = Nested(Person, allow_none=True)
     source = Str(validate=OneOf(SOURCES))
     status = Str(validate=OneOf(STATUSES))
-    superseded_by = Uuid(allow_none=True)
+    superseded_by = Uuid(allow_none=True, description="The merge that replaced the tag set.")
     counted = Bool(
         description="Whether the tag set is used to compute the values and the agreement."
     )
@@ -186,7 +186,7 @@ class Consensus(Response):
     """A comparison of the tag sets for an artifact, with the values and agreement by field."""
 
     artifact_id = Uuid()
-    labels_per_artifact = Int(allow_none=True)
+    labels_per_artifact = Int(allow_none=True, description="The number of required tag sets.")
     agreement = Float(
         allow_none=True,
         description=(

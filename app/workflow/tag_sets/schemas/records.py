@@ -83,7 +83,7 @@ class BasePrediction(Response):
 
 
 class TagSet(Response):
-    """A tag set: the tags of one artifact by a person or a model, or a merge of tag sets."""
+    """A tag set: the tags of one artifact from a person, a model, an import or a merge."""
 
     id = Uuid()
     artifact_id = Uuid()
@@ -105,7 +105,7 @@ class TagSet(Response):
             " counted."
         )
     )
-    seconds_spent = Int()
+    seconds_spent = Int(description="The total working time in seconds.")
     comment_count = Int()
     merged_from = List(
         Uuid(), allow_none=True, description="The ids of the tag sets that this merge combines."

@@ -90,11 +90,11 @@ class _Batch:
         return valid_tag_sets
 
     def list_labeler_ids(self) -> set[UUID]:
-        """Return the ids of the labelers of the tag sets that have not failed a check."""
+        """Return the ids of the labelers of `self.tag_sets`."""
         return {row.labeler_id for row in self.tag_sets.values() if row.labeler_id is not None}
 
     def count_accepted(self, tag_set: LockedReview) -> int:
-        """Return the number of accepted tag sets of the same artifact."""
+        """Return the number of the artifact's accepted tag sets, including those of this batch."""
         artifact_tag_sets = self.all_tag_sets[tag_set.artifact_id]
         return sum(status == TagSetStatus.ACCEPTED for _, status in artifact_tag_sets.values())
 

@@ -22,7 +22,7 @@ REVIEW_RESET: dict[str, object] = {
     **dict.fromkeys(("review_due_at", "escalated_by", "escalated_at", "escalation_reason")),
     "escalated": False,
 }
-"""The initial values of the columns for claim, assignment and escalation; decisions reset them."""
+"""The initial values of the columns of a review, to which a decision resets these columns."""
 
 
 def accept(
@@ -33,7 +33,7 @@ def accept(
     tags: list[Any] | None = None,
     note: str | None = None,
 ) -> TagSetRow:
-    """Accept a submitted tag set, optionally with the reviewer's corrected `tags`.
+    """Accept a submitted tag set, optionally with corrected `tags`, and emit `tag_set.accepted`.
 
     Raises 404; 403 for the caller's own tag set; 400 `validation_error` or
     `required_fields_missing` for invalid corrections; 409 `stale_precondition`; 409 `conflict`. The
@@ -147,7 +147,7 @@ def _supersede_sources(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
 def reject(
     tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, send_to: str
 ) -> TagSetRow:
-    """Reject a submitted tag set and send its artifact to the next labeler.
+    """Reject a submitted tag set, send its artifact to `send_to`, and emit `tag_set.rejected`.
 
     If `send_to` is `labeler`, the tag set becomes a draft of its labeler again. If it is `pool`,
     the tag set stays rejected, and the artifact is offered only to other labelers. If it is a
@@ -219,7 +219,7 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
 def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: Collection[UUID]) -> None:
     """Raise 400 on the field `send_to` if the labeler is not one of the eligible users."""
     if labeler_id not in eligible_ids:
-        message = "The labeler may no longer label. Set `send_to` to another value, such as `pool`."
+        message = "The labeler can no longer label. Set `send_to` to another value, such as `pool`."
         raise errors.invalid(message, "send_to")
 
 

@@ -35,7 +35,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
 
     `source` is `empty`, `prediction` to copy the latest prediction, or the id of a tag set to copy.
     The draft records the prediction from which it was started. Tags that do not fit the schema's
-    current version are not copied.
+    current version are not copied. Emits `tag_set.created`.
 
     Raises 404; 400 on the field `from` for an invalid `source`; 409 `conflict`. The details of a
     conflict contain `state` (of the artifact or the schema), `missing`, `claim`, `reserved` or
@@ -178,7 +178,7 @@ def replace_tags(
     revision: int | None,
     seconds_spent: int | None = None,
 ) -> dict[str, Any]:
-    """Replace all tags of a draft, record a revision, and renew the labeler's claim.
+    """Save a draft's new tags as a revision, renew the labeler's claim, and emit `tag_set.saved`.
 
     Callers with an API key may set any source. Otherwise, the source of a tag becomes `human`,
     unless the tag is unchanged from the draft or the latest prediction. Raises 404; 403 for another
@@ -213,15 +213,15 @@ def replace_tags(
 
 
 def _list_known_tags(
-    submitted_tags: list[dict[str, Any]], draft: TagSetToSave, caller: Caller
+    new_tags: list[dict[str, Any]], draft: TagSetToSave, caller: Caller
 ) -> list[dict[str, Any]]:
     """Return the tags that may keep their source: the draft's stored tags, and predicted tags.
 
-    Predicted tags are included only if a submitted tag has a source other than `human`, and is not
-    one of the stored tags.
+    Predicted tags are included only if one of `new_tags` has a source other than `human`, and is
+    not one of the stored tags.
     """
     known_tags = queries.get_tags(draft.id)
-    non_human_tags = [tag for tag in submitted_tags if tag["source"] != "human"]
+    non_human_tags = [tag for tag in new_tags if tag["source"] != "human"]
     if not provenance.find_missing_tags(non_human_tags, known_tags):
         return known_tags
     prediction = reading.find_latest_prediction(draft.artifact_id, caller=caller)
@@ -248,7 +248,7 @@ def _build_stale_error(
 
 
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
-    """Delete a draft with its revisions, and release its labeler's claim on the artifact.
+    """Delete a draft with its revisions, release its labeler's claim, and emit `tag_set.deleted`.
 
     Only an admin may delete a draft that was rejected or reopened, because its revisions are a
     record of the decisions. A source of a merge cannot be deleted, because the merge refers to it.

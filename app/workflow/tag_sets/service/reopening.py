@@ -28,7 +28,8 @@ def reopen(
     """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
     If `to` is `review`, the tag set is pending review again, with the flag `resubmitted`. If `to`
-    is `labeler`, it becomes a draft of its labeler. A reopened tag set is never auto-accepted.
+    is `labeler`, it becomes a draft of its labeler, who gets the claim on the artifact unless
+    another user has it, and whose skip is deleted. A reopened tag set is never auto-accepted.
 
     Raises 404; 403 for the caller's own tag set; 400 if no labeler can edit the draft; 409
     `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, `schema_id` (the
@@ -42,11 +43,8 @@ def reopen(
     labeler_id = _lock_labeler(tag_set) if to == "labeler" else None
     if tag_set.labeler_id is not None:
         decisions.check_no_other_tag_set(tag_set, tag_set.labeler_id)
-    values = {
-        **_DECISION_RESET,
-        "reason": reason,
-        **(_build_draft_values(caller) if labeler_id else _build_review_values(tag_set)),
-    }
+    values: dict[str, object] = {**_DECISION_RESET, "reason": reason}
+    values |= _build_draft_values(caller) if labeler_id else _build_review_values(tag_set)
     author_id = caller.user_id
     deciding.update_tag_sets([tag_set.id], values, kind="reopen", author_id=author_id, note=reason)
     if labeler_id is not None:
@@ -117,7 +115,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
 def _lock_labeler(tag_set: LockedTagSet) -> UUID:
     """Lock the labeler of a tag set, and return the labeler's id.
 
-    Raises 400 if there is no labeler, or if the labeler may no longer label.
+    Raises 400 if there is no labeler, or if the labeler can no longer label.
     """
     if tag_set.labeler_id is None or not lock_eligible_members([tag_set.labeler_id], Role.labeler):
         raise errors.invalid(

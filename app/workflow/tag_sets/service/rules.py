@@ -46,7 +46,7 @@ class VersionRules:
 
 
 def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
-    """Return the statuses in which a user's tag set for an artifact blocks another by the user."""
+    """Return the statuses in which a user's tag set for an artifact excludes a second one."""
     # If an artifact requires several independent tag sets, each must be by a different person.
     return (TagSetStatus.DRAFT, *COMPLETED) if required_labels > 1 else (TagSetStatus.DRAFT,)
 

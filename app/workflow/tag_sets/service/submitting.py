@@ -37,9 +37,10 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
     """Submit a draft for review, or accept it if the schema's policy requires no review.
 
     Automatic acceptance is by sampling, by confidence, or by agreement with the artifact's other
-    tag sets. Raises 404; 403 for another labeler's draft; 409 `conflict` if the tag set is not a
-    draft; 409 `stale_precondition`; 400 `required_fields_missing`; 400 `validation_error` if a tag
-    no longer fits the document.
+    tag sets, of which the submitted ones are accepted too. Releases the labeler's claim, and emits
+    `tag_set.submitted` and an event for each acceptance. Raises 404; 403 for another labeler's
+    draft; 409 `conflict` if the tag set is not a draft; 409 `stale_precondition`; 400
+    `required_fields_missing`; 400 `validation_error` if a tag no longer fits the document.
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_labeler(caller, tag_set)
