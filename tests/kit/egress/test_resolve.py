@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.delivery.webhooks.dispatcher import THREADS
+from app.delivery.webhooks.dispatcher import THREAD_COUNT
 from app.kit.egress import Policy
 from app.kit.egress import resolve as resolve_module
 from app.kit.egress.resolve import ResolutionFailed, resolve
@@ -30,7 +30,7 @@ def test_lookups_that_hang_leave_room_for_others(
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     try:
-        for number in range(THREADS * LOOKUPS_LEFT_BEHIND):
+        for number in range(THREAD_COUNT * LOOKUPS_LEFT_BEHIND):
             with pytest.raises(ResolutionFailed) as failure:
                 resolve(Policy(), f"slow-{number}.example", 443, 0.0)
             assert failure.value.timed_out

@@ -63,7 +63,7 @@ def test_a_long_run_is_not_late(app: Flask, org: Org) -> None:
 def test_metrics_tell_depth_and_age(app: Flask, org: Org) -> None:
     _enqueue_due(org, LATE)
     with app.app_context(), tenancy.organization(org.id):
-        readings = [one for one in backlog.read_for_metrics() if one.labels == (QUEUE,)]
+        readings = [one for one in backlog.read_for_metrics() if one.label_values == (QUEUE,)]
     depth, age = readings
     assert (depth.gauge, age.gauge) == (backlog.QUEUE_DEPTH, backlog.QUEUE_AGE)
     assert depth.value >= 1
@@ -73,7 +73,7 @@ def test_metrics_tell_depth_and_age(app: Flask, org: Org) -> None:
 
 def test_every_queue_has_one_reading_of_each_gauge(app: Flask) -> None:
     with app.app_context():
-        series_keys = [(one.gauge.name, *one.labels) for one in backlog.read_for_metrics()]
+        series_keys = [(one.gauge.name, *one.label_values) for one in backlog.read_for_metrics()]
     assert len(series_keys) == len(set(series_keys))
     gauges = (backlog.QUEUE_DEPTH, backlog.QUEUE_AGE)
     queues = set(QUEUES) | {"webhooks"}
