@@ -10,7 +10,7 @@ import pytest
 from cryptography.fernet import Fernet
 from flask import Flask
 
-from app.commands import GROUPS
+from app.commands import COMMAND_GROUPS
 from app.kit import container
 from app.kit.ids import uuid7
 from app.kit.mail import Mailer
@@ -33,7 +33,7 @@ def _list_commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple
     return paths
 
 
-ALL = [path for group in GROUPS for path in _list_commands(group)]
+ALL = [path for group in COMMAND_GROUPS for path in _list_commands(group)]
 
 
 def test_which_commands_there_are() -> None:
@@ -210,7 +210,7 @@ def test_a_database_that_is_not_there(environ: dict[str, str]) -> None:
 
 def test_all_groups_are_listed(flask) -> None:
     shown = flask.run_ok("--help").stdout
-    for group in GROUPS:
+    for group in COMMAND_GROUPS:
         assert f"  {group.name} " in shown
 
 
