@@ -56,7 +56,7 @@ def _ensure_accessible(
     parent = _CACHES if os.access(_CACHES, os.W_OK) else Path(tempfile.gettempdir())
     cache = parent / "labeling-runtime"
     cache.mkdir(mode=0o755, exist_ok=True)
-    _check_owner(cache)
+    _check_not_writable_by_others(cache)
     copy = cache / name
     if not copy.exists():
         draft = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=cache))
@@ -76,7 +76,7 @@ def _is_accessible(path: Path) -> bool:
     return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
 
 
-def _check_owner(folder: Path) -> None:
+def _check_not_writable_by_others(folder: Path) -> None:
     """Raise PermissionError if another user can write to the folder, for example under /tmp."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:

@@ -29,7 +29,7 @@ _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "t
 @_slug_argument
 @as_json
 def verify_counts(slug: str | None, *, as_json: bool) -> None:
-    """Compare the stored counts of all organizations, or of SLUG, with the rows that they count.
+    """Compare the counts and sums of all organizations, or of SLUG, with the rows they summarize.
 
     Prints each stored count that differs: "n" is the actual number of rows minus the stored number,
     and "total" is the actual sum minus the stored sum. The exit status is 3 if any stored count

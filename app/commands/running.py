@@ -207,5 +207,5 @@ def read_password(*, from_stdin: bool) -> str:
         # The cause is left out because it contains the bytes of the password.
         raise click.UsageError("Standard input is not UTF-8.") from None
     if not line:
-        raise click.UsageError("Standard input has no password.")
+        raise click.UsageError("The first line of standard input must contain the password.")
     return line

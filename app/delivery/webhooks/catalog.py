@@ -43,11 +43,11 @@ def _build_property(
     return {"type": types, **keywords, "description": description}, sample
 
 
-_build_id = partial(_build_property, "string", format="uuid")
-_build_text = partial(_build_property, "string")
-_build_sha256 = partial(_build_property, "string", pattern="^[0-9a-f]{64}$")
-_build_count = partial(_build_property, "integer", format="int64", minimum=0)
-_build_number = partial(_build_property, "number")
+_build_id_property = partial(_build_property, "string", format="uuid")
+_build_text_property = partial(_build_property, "string")
+_build_sha256_property = partial(_build_property, "string", pattern="^[0-9a-f]{64}$")
+_build_count_property = partial(_build_property, "integer", format="int64", minimum=0)
+_build_number_property = partial(_build_property, "number")
 
 
 def _build_event_type(name: str, description: str, properties: dict[str, Property]) -> EventType:
@@ -90,17 +90,17 @@ _EVENT_TYPES = (
         export_events.COMPLETED,
         "An export job has finished, and its file can be downloaded.",
         {
-            "job_id": _build_id("The id of the export job.", _ID),
-            "format": _build_text("The file's format.", "jsonl"),
-            "row_count": _build_count("The number of rows in the file.", 1250),
-            "size_bytes": _build_count("The size of the file in bytes.", 884736),
-            "sha256": _build_sha256("SHA-256 of the file.", "5f" * 32),
-            "scheduled_export_id": _build_id(
+            "job_id": _build_id_property("The id of the export job.", _ID),
+            "format": _build_text_property("The file's format.", "jsonl"),
+            "row_count": _build_count_property("The number of rows in the file.", 1250),
+            "size_bytes": _build_count_property("The size of the file in bytes.", 884736),
+            "sha256": _build_sha256_property("SHA-256 of the file.", "5f" * 32),
+            "scheduled_export_id": _build_id_property(
                 "The scheduled export that the job belongs to; null if it belongs to none.",
                 None,
                 nullable=True,
             ),
-            "download_path": _build_text(
+            "download_path": _build_text_property(
                 "The path of the download, relative to the server's URL.",
                 f"/api/v1/exports/{_ID}/download",
             ),
@@ -110,20 +110,20 @@ _EVENT_TYPES = (
         tag_set_events.ACCEPTED,
         "A tag set of an artifact was accepted.",
         {
-            "tag_set_id": _build_id("The id of the tag set.", _ID),
-            "artifact_id": _build_id(
+            "tag_set_id": _build_id_property("The id of the tag set.", _ID),
+            "artifact_id": _build_id_property(
                 "The id of the tag set's artifact.", "0199a3e1-04b2-7f6a-8a53-b1d2c9e07f41"
             ),
-            "schema_id": _build_id("The id of the tag set's schema.", _SCHEMA_ID),
-            "schema_version_id": _build_id(
+            "schema_id": _build_id_property("The id of the tag set's schema.", _SCHEMA_ID),
+            "schema_version_id": _build_id_property(
                 "The id of the schema version.", "0199a2c4-8f3b-70ae-9c02-6de15b7a4f90"
             ),
-            "labeler_id": _build_id(
+            "labeler_id": _build_id_property(
                 "The labeler; null if no person labeled the document.",
                 "0199a1aa-3e6f-7d08-a4b9-95c0e27f1d63",
                 nullable=True,
             ),
-            "reviewer_id": _build_id(
+            "reviewer_id": _build_id_property(
                 "The reviewer; null if a rule accepted the tag set.",
                 "0199a1ab-90d4-7e25-8f17-4ab36c2d5e80",
                 nullable=True,
@@ -137,29 +137,31 @@ _EVENT_TYPES = (
         artifact_events.INGESTED,
         "A new artifact was ingested and is ready for labeling.",
         {
-            "artifact_id": _build_id("The id of the artifact.", _ID),
-            "name": _build_text("The name of the artifact.", "invoice-0042.pdf"),
-            "media_type": _build_text("The media type of the artifact.", "application/pdf"),
-            "sha256": _build_sha256("SHA-256 of the artifact's content.", "9a" * 32),
-            "page_count": _build_count(
+            "artifact_id": _build_id_property("The id of the artifact.", _ID),
+            "name": _build_text_property("The name of the artifact.", "invoice-0042.pdf"),
+            "media_type": _build_text_property(
+                "The media type of the artifact.", "application/pdf"
+            ),
+            "sha256": _build_sha256_property("SHA-256 of the artifact's content.", "9a" * 32),
+            "page_count": _build_count_property(
                 "The number of pages; null if the artifact has no pages.", 3, nullable=True
             ),
-            "schema_id": _build_id(
+            "schema_id": _build_id_property(
                 "The schema for labeling the artifact; null if no schema is set.",
                 _SCHEMA_ID,
                 nullable=True,
             ),
-            "connector_id": _build_id(
+            "connector_id": _build_id_property(
                 "The connector that imported the artifact; null if no connector did.",
                 None,
                 nullable=True,
             ),
-            "ingestion_job_id": _build_id(
+            "ingestion_job_id": _build_id_property(
                 "The ingestion job that created the artifact; null if no ingestion job did.",
                 None,
                 nullable=True,
             ),
-            "parent_id": _build_id(
+            "parent_id": _build_id_property(
                 "The email that the artifact was attached to; null if it is not an attachment.",
                 None,
                 nullable=True,
@@ -170,13 +172,15 @@ _EVENT_TYPES = (
         connector_events.ALERT,
         "A connector has raised an alert, for example because a crawl failed.",
         {
-            "alert_id": _build_id("The id of the alert.", _ID),
-            "connector_id": _build_id(
+            "alert_id": _build_id_property("The id of the alert.", _ID),
+            "connector_id": _build_id_property(
                 "The id of the connector.", "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"
             ),
-            "kind": _build_text("The type of alert.", "crawl_failed"),
-            "message": _build_text("The description of the problem.", "The bucket does not exist."),
-            "ingestion_job_id": _build_id(
+            "kind": _build_text_property("The type of alert.", "crawl_failed"),
+            "message": _build_text_property(
+                "The description of the problem.", "The bucket does not exist."
+            ),
+            "ingestion_job_id": _build_id_property(
                 "The ingestion job that had the problem; null if no ingestion job had it.",
                 "0199a3ef-d471-7b8c-96e2-53a0c7f81d9b",
                 nullable=True,
@@ -187,8 +191,8 @@ _EVENT_TYPES = (
         drift_events.DETECTED,
         "The predictions of a model or the labels of people have shifted.",
         {
-            "report_id": _build_id("The id of the drift report.", _ID),
-            "schema_id": _build_id("The id of the schema.", _SCHEMA_ID),
+            "report_id": _build_id_property("The id of the drift report.", _ID),
+            "schema_id": _build_id_property("The id of the schema.", _SCHEMA_ID),
             "subject": (
                 {
                     "enum": ["model", "labeling"],
@@ -197,15 +201,17 @@ _EVENT_TYPES = (
                 },
                 "model",
             ),
-            "field": _build_text(
+            "field": _build_text_property(
                 "The key of the field; null for the whole schema.", "total_amount", nullable=True
             ),
-            "metric": _build_text("The name of the metric.", "accuracy"),
-            "baseline": _build_number(
+            "metric": _build_text_property("The name of the metric.", "accuracy"),
+            "baseline": _build_number_property(
                 "The value of the metric before the change.", 0.97, nullable=True
             ),
-            "current": _build_number("The current value of the metric.", 0.88, nullable=True),
-            "p_value": _build_number(
+            "current": _build_number_property(
+                "The current value of the metric.", 0.88, nullable=True
+            ),
+            "p_value": _build_number_property(
                 "The p-value: the probability of a difference at least this large by chance.",
                 0.0004,
                 nullable=True,
@@ -216,7 +222,7 @@ _EVENT_TYPES = (
         TEST_EVENT,
         "A test delivery requested by a user. Webhooks cannot subscribe to this event.",
         {
-            "message": _build_text(
+            "message": _build_text_property(
                 "A message that is the same in every test delivery.", TEST_MESSAGE
             )
         },

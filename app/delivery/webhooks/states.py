@@ -181,7 +181,7 @@ class DispatcherStates:
         webhook = self._webhooks.get(webhook_id)
         if webhook is None:
             if len(self._webhooks) >= MAX_KNOWN_WEBHOOKS:
-                self._remove_idle_webhooks()
+                self._remove_idle_states()
             webhook = self._webhooks[webhook_id] = WebhookState(organization_id, webhook_id)
         self._webhooks.move_to_end(webhook_id)
         return webhook
@@ -197,8 +197,8 @@ class DispatcherStates:
         if organization.is_idle:
             self.organizations.pop(organization.id, None)
 
-    def _remove_idle_webhooks(self) -> None:
-        """Remove the webhooks in the least recently used tenth that are idle and not due."""
+    def _remove_idle_states(self) -> None:
+        """Remove idle webhooks without due deliveries from the least recently used 10%."""
         for webhook in list(self._webhooks.values())[: MAX_KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)
             is_due = organization is not None and webhook.id in organization.due

@@ -16,7 +16,7 @@ from app.engines.agreement.boxes import (
 )
 
 MIN_OVERLAP = 0.5
-"""The intersection over union from which two marks count as the same (Everingham 2010)."""
+"""The minimum intersection over union at which two marks count as the same (Everingham 2010)."""
 MAX_PYTHON_PAIRS = 20_000
 """The maximum number of box pairs compared without numpy. Numpy gives equal results."""
 SEARCH_COST = 8

@@ -19,14 +19,14 @@ def align_sequences(
 ) -> list[_Pair]:
     """Align two sequences; return pairs of positions, with None for a missing partner.
 
-    The alignment has the greatest total weight. The weight of a pair is the sum, over the parts
-    that both items have, of the product of the two counts. An item of `right` has each part once;
-    an item of `left` has each part at most `max_part_count` times. The items between two aligned
-    pairs have nothing in common; they are paired in order.
+    An item is a set of numbered parts. In `left`, each part has a count from 1 to
+    `max_part_count`; in `right`, every count must be 1. The weight of two items is the sum of the
+    `left` counts of the parts that they share. The alignment with the greatest total weight is
+    returned. Items left over between aligned items share no part; they are paired by position.
 
     If more than `max_pairs` pairs would have to be compared, equal items that are unique on their
     side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen). The
-    items between these pairs are also paired in order.
+    items between these pairs are also paired by position.
     """
     anchors = _find_anchors(left, right, max_part_count, max_pairs)
     pairs: list[_Pair] = []

@@ -21,7 +21,7 @@ _TEXT_COST = 50
 """The cost factor for tests on a document's text, which is much longer than other values."""
 
 MatchKey = tuple[str, frozenset[str]]
-"""An attribute, and the folded values that it may have in a matching document."""
+"""An attribute, and the case-folded values that it may have in a matching document."""
 
 
 @dataclass(frozen=True, slots=True)

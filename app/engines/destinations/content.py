@@ -70,7 +70,7 @@ class PartReader:
 
 
 class ProgressReporter:
-    """Counts sent bytes, and reports their number at most once in `PROGRESS_SECONDS`.
+    """Counts sent bytes, and reports their number at most once every `PROGRESS_SECONDS` seconds.
 
     `on_progress` receives the number of bytes sent so far. `finish` always reports.
     """

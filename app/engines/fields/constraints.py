@@ -56,8 +56,7 @@ def _check_constraint(name: str, value: object, field_type: str) -> JsonValue:
     if name == "pattern":
         return _check_pattern(value)
     if name == "currencies":
-        normalize_code = get_normalizer({"type": "currency"})
-        return _check_list(value, normalize_code)
+        return _check_list(value, get_normalizer({"type": "currency"}))
     return _check_list(value, _check_phone_region if field_type == "phone" else _check_format_name)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any, BinaryIO, cast
 
 _ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
-_FILE_MODE = (stat.S_IFREG | 0o644) << 16
+_EXTERNAL_ATTRIBUTES = (stat.S_IFREG | 0o644) << 16
 _UNIX_SYSTEM = 3
 _UNSAFE_CHARACTERS = re.compile("[^A-Za-z0-9_-]")
 _MAX_NAME_LENGTH = 64
@@ -100,7 +100,7 @@ def build_safe_extension(name: str | None) -> str:
 def _build_entry(name: str, *, is_compressed: bool) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _ZIP_TIMESTAMP)
     entry.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
-    entry.create_system, entry.external_attr = _UNIX_SYSTEM, _FILE_MODE
+    entry.create_system, entry.external_attr = _UNIX_SYSTEM, _EXTERNAL_ATTRIBUTES
     return entry
 
 

@@ -25,10 +25,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def build_converter(field: Field, separator: str, escape: EscapeText) -> ValueConverter:
-    """Return a function that converts a field's label to cells, one for each header of the field.
+    """Return a function that converts a field's value, or list of values, to cells.
 
-    The function joins a list into one string. It converts values that have another type, or that
-    Excel cannot store, to text.
+    The function returns one cell for each header of the field, and joins a list into one string. A
+    value that does not have the field's type, or that Excel cannot store exactly, becomes text.
     """
     convert_to_text = build_cell_converter(field, separator, escape)
     convert = _CONVERTERS.get(field["type"])

@@ -22,12 +22,12 @@ def clean_text(text: str) -> str:
         text = "".join(
             character
             for character in characters
-            if character in _JOINERS or not _is_removed(character)
+            if character in _JOINERS or not _must_be_removed(character)
         )
     return " ".join(text.split()).strip(_JOINERS) or "-"
 
 
-def _is_removed(character: str) -> bool:
+def _must_be_removed(character: str) -> bool:
     return unicodedata.category(character) in _REMOVED_CATEGORIES or _is_noncharacter(
         ord(character)
     )

@@ -12,7 +12,7 @@ from paramiko.packet import Packetizer
 
 MAX_PACKET_BYTES = 1024 * 1024
 _MAX_UNREAD_BYTES = 4 * 1024 * 1024
-"""The maximum size of unread data. This is more than the window that servers must respect."""
+"""The maximum size of unread data. This is more than the SSH flow-control window permits."""
 
 
 class LimitedPacketizer(Packetizer):  # type: ignore[misc]
@@ -42,7 +42,7 @@ class _LimitedPipe(BufferedPipe):  # type: ignore[misc]
     def feed(self, data: bytes) -> None:
         """Store received data. If the pipe is full, raises SSHException to end the connection."""
         if len(self) + len(data) > _MAX_UNREAD_BYTES:
-            raise SSHException("the server ignores the window")
+            raise SSHException("the server ignores the SSH flow-control window")
         super().feed(data)
 
 

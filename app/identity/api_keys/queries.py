@@ -51,13 +51,13 @@ _UPDATE_LAST_USED_AT = Prepared(
 class KeyState:
     """The state of an API key, with its creator and its organization.
 
-    `has_ended` is true if the key has expired or its organization is closed or erased.
+    `is_unusable` is true if the key has expired or its organization is closed or erased.
     `last_used_is_outdated` is true if `last_used_at` is null or more than a minute old. `user_id`
     and `email` belong to the creator.
     """
 
     key_hash: str
-    has_ended: bool
+    is_unusable: bool
     last_used_is_outdated: bool
     id: UUID
     name: str

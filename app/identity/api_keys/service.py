@@ -120,7 +120,7 @@ def authenticate_key(key: str) -> Caller:
         key = _DUMMY_KEY
     state = queries.find_by_prefix(key[:PREFIX_LENGTH])
     is_correct = hmac.compare_digest(_hash_key(key), state.key_hash if state else _DUMMY_HASH)
-    if state is None or not is_correct or state.has_ended:
+    if state is None or not is_correct or state.is_unusable:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
     if state.last_used_is_outdated:
         queries.update_last_used_at(state.organization.id, state.id)

@@ -113,8 +113,9 @@ def accept(
 def _join(invitation: Invitation, user: User, *, kept_session_id: UUID | None) -> None:
     """Add the user to the organization and the teams; an existing member keeps their role.
 
-    Revokes the single sign-on sessions of a new owner, except `kept_session_id`. The user of that
-    session has the emailed token, so no further confirmation by email is needed.
+    Revokes the single sign-on sessions of a new owner, because they may have been opened without
+    the confirmation by email that owners need. The session `kept_session_id` is kept: its user has
+    proved access to the mailbox with the invitation's token.
     """
     is_new_member = organizations.join(user.id, role=invitation.role, invitation_id=invitation.id)
     teams.join(user.id, map(UUID, invitation.team_ids))

@@ -1,7 +1,4 @@
-"""Completion of a sign-in after the provider's response, for all protocols.
-
-Marks the flow as used, reads the response and signs the person in.
-"""
+"""Complete sign-ins: mark the flow as used, read the provider's response, sign the person in."""
 
 from collections.abc import Callable
 from typing import Any
@@ -63,7 +60,7 @@ def complete_sign_in(
 
 
 def _sign_in(flow: Flow, slug: str | None, read_identity: IdentityReader) -> str | None:
-    organization, configuration = _get_current_configuration(flow)
+    organization, configuration = _get_organization_and_configuration(flow)
     if slug is None:
         raise errors.denied("The response does not name the organization. Sign in again.")
     if slug != organization.slug:
@@ -71,11 +68,11 @@ def _sign_in(flow: Flow, slug: str | None, read_identity: IdentityReader) -> str
     db.checkpoint()
     identity = read_identity(configuration, flow, organization.slug)
     # Read again with a lock, so that two concurrent first sign-ins of a person create one account.
-    organization, configuration = _get_current_configuration(flow, lock=True)
+    organization, configuration = _get_organization_and_configuration(flow, lock=True)
     return sign_in.sign_in(organization, configuration, identity, flow)
 
 
-def _get_current_configuration(
+def _get_organization_and_configuration(
     flow: Flow, *, lock: bool = False
 ) -> tuple[Organization, Configuration]:
     """Return the organization and its current configuration.

@@ -41,9 +41,9 @@ class ProviderCheck:
     `issuer` is the provider's name in its responses: OpenID Connect's issuer or SAML's entity id.
     `provider_data` contains the values from the provider's metadata that sign-ins need, such as
     endpoints; it is stored in the configuration. `keys` is a JWK set if the protocol fetches keys,
-    otherwise empty. `anchor` changes if an administrator replaces the provider's keys but keeps the
-    issuer: for SAML, it is a digest of the certificates; for OpenID Connect, it is empty. After the
-    anchor has changed, owners must confirm their identity by email.
+    otherwise empty. `anchor` is a digest of the SAML provider's certificates; it is empty for
+    OpenID Connect. If the anchor changes although the issuer is the same, the certificates have
+    been replaced, and owners must confirm their identity by email again.
     """
 
     issuer: str

@@ -225,7 +225,7 @@ class QualityTrends(QualityPeriod):
     """A metric over time, for the 20 groups with the most cases."""
 
     metric = Str()
-    bucket = Str()
+    bucket = Str(description="The length of a bucket.")
     group_by = Str(allow_none=True)
     series = List(Nested(TrendSeries))
     warnings = List(Nested(FieldWarning))

@@ -104,9 +104,9 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 class IngestionItem(TenantModel, db.Base):
     """The outcome of one document in an ingestion job.
 
-    `number` is the position in the job, starting at 1. `artifact_id` is the document that was
-    created, reprocessed or sent to a model, or the existing document with the same content; it is
-    null if there is no such document. The id is kept even if the document is deleted.
+    `number` is the position in the job, starting at 1. `artifact_id` is the id of the document that
+    was created, reprocessed or sent to a model, or of the existing document with the same content;
+    it is null if there is no such document. The id is kept even if the document is deleted.
     """
 
     __tablename__ = "ingestion_items"

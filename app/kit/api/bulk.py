@@ -13,7 +13,7 @@ def build_ids_field(**options: Unpack[FieldOptions]) -> List:
 
 
 BY_FILTER = ("filter", "expected_count")
-"""The fields of a request (see `Alternative`) that selects records by a filter instead of by id."""
+"""The alternative (see `alternatives.Alternative`) that selects records by a filter, not by id."""
 
 
 def is_action_by_id(body: dict[str, object]) -> bool:

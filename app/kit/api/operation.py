@@ -195,7 +195,7 @@ def _check_operator() -> None:
     if token is None:
         raise tokens.build_invalid_error()
     if not hmac.compare_digest(token.encode(), expected.encode()):
-        raise ApiError("invalid_credentials", "The token is not the value of CONTROL_PLANE_TOKEN.")
+        raise ApiError("invalid_credentials", "The token does not match CONTROL_PLANE_TOKEN.")
 
 
 def _parse_path(op: Operation, path_values: dict[str, str]) -> dict[str, Any]:

@@ -14,11 +14,10 @@ from sqlalchemy import BindParameter, TextClause, TextualSelect, bindparam, text
 from app.kit.counters import spans
 from app.kit.counters.sources import Cube, Source, to_facet
 
-_ORGANIZATION = "organization_id"
-_ORGANIZATIONS = "organization_ids"
+_ORGANIZATION_ID_PARAMETER = "organization_id"
+_ORGANIZATION_IDS_PARAMETER = "organization_ids"
 ORGANIZATION_LIST = "organization_list"
-"""The argument for `StatementBuilder` if a prepared statement has a parameter for a list of
-organizations."""
+"""The argument for `StatementBuilder` if a prepared statement takes a list of organizations."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
@@ -108,11 +107,11 @@ class StatementBuilder:
 
     def __init__(self, organizations: UUID | Sequence[UUID] | str | None) -> None:
         self._values: dict[str, object] = {}
-        self._parameters = {_ORGANIZATION, _ORGANIZATIONS}
+        self._parameters = {_ORGANIZATION_ID_PARAMETER, _ORGANIZATION_IDS_PARAMETER}
         if organizations is None:
-            self.organization = f"CAST(:{_ORGANIZATION} AS uuid)"
+            self.organization = f"CAST(:{_ORGANIZATION_ID_PARAMETER} AS uuid)"
         elif organizations == ORGANIZATION_LIST:
-            self.organization = f"ANY (CAST(:{_ORGANIZATIONS} AS uuid[]))"
+            self.organization = f"ANY (CAST(:{_ORGANIZATION_IDS_PARAMETER} AS uuid[]))"
         elif isinstance(organizations, UUID):
             self.organization = f"CAST({self.add(str(organizations))} AS uuid)"
         else:

@@ -15,14 +15,14 @@ class _Assignees(AlternativesSchema):
     alternatives = (("user_ids",), ("team_id",))
 
     user_ids = List(
-        Uuid(),
-        max_items=MAX_ASSIGNEES,
-        metadata={"description": "An empty list unassigns the artifact."},
+        Uuid(), max_items=MAX_ASSIGNEES, description="An empty list unassigns the artifact."
     )
     team_id = Uuid()
     due_at = UtcDateTime(
         allow_none=True,
-        metadata={"description": "Null removes the due time. If omitted, it does not change."},
+        description=(
+            "Null removes the due time. If this property is omitted, the due time does not change."
+        ),
     )
 
 
@@ -42,11 +42,11 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
     strategy = Str(
         validate=OneOf(STRATEGIES),
         load_default="everyone",
-        metadata={
-            "description": "`everyone` assigns each artifact to all assignees. `round_robin`"
-            " assigns each artifact to the next user in rotation. `least_loaded` assigns each"
-            " artifact to the user with the fewest open artifacts."
-        },
+        description=(
+            "`everyone` assigns each artifact to all assignees. `round_robin` assigns each artifact"
+            " to the next user in rotation. `least_loaded` assigns each artifact to the user with"
+            " the fewest open artifacts."
+        ),
     )
 
 

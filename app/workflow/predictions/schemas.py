@@ -4,6 +4,11 @@ from app.kit.api.fields import Int, List, Nested, OneOf, Response, Str, UtcDateT
 from app.workflow.predictions.models import PredictionStatus
 from app.workflow.tag_sets.schemas.records import Tag
 
+_MODEL_VERSION = (
+    "The version of the model, or of the built-in rules (`rules-N`) that apply until a model is"
+    " trained."
+)
+
 
 class PredictionError(Response):
     """The reason why a prediction failed."""
@@ -21,7 +26,7 @@ class Prediction(Response):
     schema_version_id = Uuid()
     status = Str(validate=OneOf(tuple(PredictionStatus)))
     model = Str(allow_none=True, description="`builtin`, or the name of the organization's model.")
-    model_version = Str(allow_none=True, description="The version of the model or of the rules.")
+    model_version = Str(allow_none=True, description=_MODEL_VERSION)
     error = Nested(PredictionError, allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
@@ -36,7 +41,7 @@ class PredictedTags(Response):
     schema_version_id = Uuid()
     source = Str(validate=OneOf(("model",)))
     model = Str(allow_none=True, description="`builtin`, or the name of the organization's model.")
-    model_version = Str(allow_none=True, description="The version of the model or of the rules.")
+    model_version = Str(allow_none=True, description=_MODEL_VERSION)
     tags = List(Nested(Tag))
     tag_count = Int()
     created_at = UtcDateTime()

@@ -25,8 +25,7 @@ from app.workflow.tag_sets.schemas.bodies import Reason
 from app.workflow.tag_sets.schemas.records import Person, TagSet, TagSetSummary
 
 ARTIFACT_SCHEMA = "app.documents.artifacts.schemas.documents.Artifact"
-"""The registered name of a schema in `app.documents`, which this module must not import."""
-
+"""The registered name of the API schema `Artifact`, which this module must not import."""
 MAX_EXCLUDED_ITEMS = 50
 """The maximum number of items that a request for the next review may exclude."""
 

@@ -67,7 +67,7 @@ def _list_pages(org: Org, path: str) -> list[list[str]]:
     ("limit", "way"),
     [
         ("MIN_HITS_TO_SEARCH_NEWEST", "_find_page_up_to"),
-        ("MIN_HITS_TO_TEST_NEWEST", "_find_among_newest"),
+        ("MIN_HITS_TO_TEST_NEWEST", "_find_by_testing_next"),
     ],
 )
 def test_pages_found_quickly_equal_those_of_the_index(

@@ -20,7 +20,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 _FOLDER = "invoices"
-"""The folder for invoice files; unlike the organization's folder, an erasure does not delete it."""
+"""The folder for invoice files. It is kept when the organization and its own folder are erased."""
 
 
 def render_missing(job: Job) -> list[str]:

@@ -13,7 +13,7 @@ from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED
 
 _CHECK_SECONDS = 0.01
-"""The time in seconds after a query during which `check_connection` sends no other query."""
+"""For this many seconds after a query, `check_connection` does not send another one."""
 
 # Uploads and deletions of the same content run one after the other; otherwise a deletion could
 # remove the file of a new document.
@@ -114,8 +114,6 @@ _FIND_SCHEMAS = text(
     "SELECT id FROM schemas WHERE organization_id = :organization"  # noqa: S608 - a constant
     f" AND id = ANY (CAST(:ids AS uuid[])) AND status <> '{DELETED}'"
 )
-
-
 _FIND_USED = text(
     """
     SELECT CAST(content.organization_id AS text), content.sha256

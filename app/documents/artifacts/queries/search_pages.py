@@ -8,7 +8,7 @@ shows how dense the hits are, which selects one of three ways to find a page:
 - A few percent of the documents are hits: only hits among the newest documents are visited. The
   number of these documents is chosen so that they probably contain the page. This combines two
   indexes, of words and of time.
-- Most documents are hits: the newest documents are tested one by one.
+- Most documents are hits: the documents after the page start are tested one by one.
 
 With filters that are not in the search index, or in another order, the hits are counted for each
 first page.
@@ -59,7 +59,7 @@ _INDEXED_FILTERS = frozenset({"q", "archived", "created_after", "created_before"
 """Filters that the full-text index can apply without reading the documents."""
 _SORT_KEY_TYPES = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
 MIN_HITS_TO_TEST_NEWEST = 20_000
-"""With at least this many hits, the newest documents are tested one by one. If a filter is not in
+"""With at least this many hits, documents are tested one by one. If a filter is not in
 `_INDEXED_FILTERS`, or the sort key is not `created_at`, hits are collected in a hash table."""
 _TESTED_PER_RESULT = 20
 """The maximum number of documents that are tested for each document of the page."""
@@ -165,7 +165,7 @@ def _find_near_page_start(
     """
     version, hit_count, searched_count = search_totals.get_last_total(query, other_filters)
     if hit_count >= MIN_HITS_TO_TEST_NEWEST:
-        return _find_among_newest(query, other_filters, page_start)
+        return _find_by_testing_next(query, other_filters, page_start)
     expected_hits = page_start.limit + _DEVIATIONS * isqrt(page_start.limit)
     newest_count = searched_count * expected_hits // max(hit_count, 1)
     if hit_count < MIN_HITS_TO_SEARCH_NEWEST or newest_count > _MAX_NEWEST:
@@ -253,14 +253,14 @@ def _find_by_index(
     return list(db.session().scalars(page.limit(page_start.limit)))
 
 
-def _find_among_newest(
+def _find_by_testing_next(
     query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
 ) -> list[UUID]:
-    """Return the page's document ids if the next documents by time contain them, else []."""
+    """Test the documents after the page start; return the page's ids, or [] if too few match."""
     order: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
-    newest = apply_search_index_filters(select(*order), Artifact, **other_filters)
+    documents = apply_search_index_filters(select(*order), Artifact, **other_filters)
     tested_documents = (
-        _apply_page_start(newest, order, page_start)
+        _apply_page_start(documents, order, page_start)
         .limit(_TESTED_PER_RESULT * page_start.limit)
         .subquery()
     )

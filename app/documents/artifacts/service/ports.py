@@ -18,8 +18,8 @@ class CreateReprocessJob(Protocol):
 class Intake:
     """Functions of the layer `intake`. They act on the current organization.
 
-    `request_outcome_update` receives the id of a document whose parsing has ended, so that the jobs
-    that wait for the document store its outcome.
+    `request_outcome_update` receives the id of a document whose parsing has ended. The jobs that
+    are waiting for this document then record its outcome.
     """
 
     create_reprocess_job: CreateReprocessJob

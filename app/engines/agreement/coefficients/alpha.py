@@ -61,7 +61,7 @@ def _sum_observed_disagreement(ratings: Ratings, means: Floats) -> Floats:
 
 
 def _compute_alpha(observed: Floats, expected: Floats, total: Floats) -> Floats:
-    """Return one alpha per resample; NaN for a resample in which all values are equal."""
+    """Return one alpha per resample, or NaN for a resample in which all ratings are equal."""
     result: Floats = 1 - (total - 1) * observed / expected
     result[expected <= 0] = np.nan
     return result
@@ -78,7 +78,7 @@ class NominalAlpha:
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
+        """Return one alpha per resample (column of `weights`); NaN if all its ratings are equal."""
         observed, total = self._document_sums @ weights
         # The sum of n_c n_k d(c, k) in the module's formula is n^2 minus the sum of n_c^2.
         return _compute_alpha(observed, total**2 - self._squares.compute(weights), total)
@@ -114,7 +114,7 @@ class IntervalAlpha(_ValueAlpha):
         super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
+        """Return one alpha per resample (column of `weights`); NaN if all its ratings are equal."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         means = self._values @ counts / total
@@ -143,7 +143,7 @@ class OrdinalAlpha:
         self.width = len(ratings.codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
+        """Return one alpha per resample (column of `weights`); NaN if all its ratings are equal."""
         counts = self._counts @ weights
         total = self._totals @ weights
         ranks = (np.cumsum(counts, axis=0) - counts / 2) / total
@@ -173,7 +173,7 @@ class RatioAlpha(_ValueAlpha):
         super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample (column of `weights`); NaN if all its values are equal."""
+        """Return one alpha per resample (column of `weights`); NaN if all its ratings are equal."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         expected = np.zeros(weights.shape[1])

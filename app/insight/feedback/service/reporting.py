@@ -65,13 +65,13 @@ def create_many(
     rows = []
     for report in reports:
         try:
-            row = _build_row(report, records, caller)
+            feedback_row = _build_row(report, records, caller)
         except ApiError as failure:
             results.append(failure)
             continue
-        records.reported_ids[_build_report_key(row)] = row["id"]
-        rows.append(row)
-        results.append({**row, "confidence": report.get("confidence")})
+        records.reported_ids[_build_report_key(feedback_row)] = feedback_row["id"]
+        rows.append(feedback_row)
+        results.append({**feedback_row, "confidence": report.get("confidence")})
     recording.insert_feedback(rows)
     if rows:
         recording.refresh_documents(sorted({row["artifact_id"] for row in rows}))
@@ -111,7 +111,7 @@ def _build_row(
         )
     outcome = _compare(report, version, shape, document)
     confidence = build_confidence_columns(report.get("confidence"), outcome, is_counted=True)
-    row: dict[str, Any] = {
+    feedback_row: dict[str, Any] = {
         "id": uuid7(),
         "artifact_id": document.id,
         "schema_id": document.schema_id if tag_set is None else tag_set.schema_id,
@@ -129,8 +129,8 @@ def _build_row(
         "recorded_by": caller.user_id,
         "created_at": db.utc_now(),
     }
-    _check_not_reported(row, records)
-    return row
+    _check_not_reported(feedback_row, records)
+    return feedback_row
 
 
 def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> ReportedTagSet | None:
@@ -214,17 +214,19 @@ def _build_value_key(report: dict[str, Any]) -> str:
     return sha256(serialized_value).hexdigest()
 
 
-def _build_report_key(row: dict[str, Any]) -> ReportKey:
-    return row["artifact_id"], row["model"], row["field"], row["row"], row["value_key"]
+def _build_report_key(feedback_row: dict[str, Any]) -> ReportKey:
+    names = ("artifact_id", "model", "field", "row", "value_key")
+    artifact_id, model, field, row, value_key = (feedback_row[name] for name in names)
+    return artifact_id, model, field, row, value_key
 
 
-def _check_not_reported(row: dict[str, Any], records: _ReferencedRecords) -> None:
+def _check_not_reported(feedback_row: dict[str, Any], records: _ReferencedRecords) -> None:
     """Raise 409 if the report is a duplicate, or its document and model have automatic feedback."""
-    if (row["artifact_id"], row["model"]) in records.automatic_pairs:
+    if (feedback_row["artifact_id"], feedback_row["model"]) in records.automatic_pairs:
         raise errors.conflict(
             "Feedback on this model and artifact was already recorded from an accepted tag set.",
             recorded="automatically",
         )
-    feedback_id = records.reported_ids.get(_build_report_key(row))
+    feedback_id = records.reported_ids.get(_build_report_key(feedback_row))
     if feedback_id is not None:
         raise errors.conflict("This prediction already has feedback.", feedback_id=feedback_id)

@@ -31,7 +31,7 @@ _EARLIEST_DAY = date(2000, 1, 1)
 
 
 class SummaryFilters(TypedDict, total=False):
-    """The filters of a summary; `first` is inclusive and `end` is exclusive."""
+    """The filters of a summary, which covers the days from `first` up to but excluding `end`."""
 
     schema_id: UUID
     model: str
@@ -182,10 +182,7 @@ def get_summary_by_field(
 
 
 def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
-    """Build the calibration and the recommended threshold.
-
-    The threshold is None if no threshold reaches the target precision.
-    """
+    """Build the calibration and the recommended threshold, None if none reaches `target`."""
     bins = merge_bins(counts)
     totals_by_bin: dict[int, tuple[int, int]] = {}
     for number, count, correct, _ in counts:

@@ -123,7 +123,7 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
         self._must_count_loads = strategy == "least_loaded"
 
     def lock_recipients(self) -> None:
-        """Lock the users, the team's members (to choose one), or the team (to assign the team)."""
+        """Lock the users, or the team; lock the team's members instead if one of them is chosen."""
         if self._team_id is not None and not self._assigns_one_labeler:
             recipients.lock_team(self._team_id)
         else:

@@ -152,7 +152,7 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
 def _select_moved_rows(
     schema_id: UUID | None, hour_edges: Sequence[datetime], edges: Sequence[datetime]
 ) -> list[Select[Any]]:
-    """Build SELECTs that move the decisions at exactly `hour_edges` to the day that begins there.
+    """Build SELECTs of corrections (+1 and -1) for the decisions at exactly `hour_edges`.
 
     An hourly counter includes the end of its hour, so it counts these decisions on the day before.
     """
@@ -197,10 +197,7 @@ def _select_signed_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: i
 def _build_day_number(
     decided_at: SQLColumnExpression[Any], edges: Sequence[datetime]
 ) -> ColumnElement[int]:
-    """Build an expression for the number of the day that contains `decided_at`.
-
-    Day 1 starts at the first edge.
-    """
+    """Build an expression for the day number of `decided_at`; day 1 starts at the first edge."""
     return func.width_bucket(decided_at, cast(list(edges), ARRAY(DateTime(timezone=True))))
 
 

@@ -100,8 +100,8 @@ def _build_total(
 
 def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
     after, before = get_created_bounds(filters)
-    rows = _select_rows(remove_period(filters), user_id)
-    between = counters.Between("created", TagSet.created_at, after, before, rows)
+    rows_query = _select_rows(remove_period(filters), user_id)
+    between = counters.Between("created", TagSet.created_at, after, before, rows_query)
     # No cube has both the creation time and one of these facets.
     has_person_filter = bool({"labeler_id", "assignee_id", "team_id"} & set(filters))
     if has_person_filter and (after is not None or before is not None):

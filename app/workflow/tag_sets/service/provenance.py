@@ -44,19 +44,19 @@ def correct_entries(
     that the reviewer kept, even in another row, keep their origin. All other tags get the origin
     `reviewer`. Spans and boxes are compared by location.
     """
-    old_tags, new_tags = align_rows([before, after], shapes).tag_sets
+    aligned_before, aligned_after = align_rows([before, after], shapes).tag_sets
     entries_by_key = defaultdict(list)
     for entry in reversed(entries):
         entries_by_key[_build_key(entry)].append(entry)
     # A merge that was corrected in an earlier release may have tags without an entry.
     origins = {
         id(tag): entries_by_key[_build_key(before_tag)].pop()
-        for tag, before_tag in zip(old_tags, before, strict=True)
+        for tag, before_tag in zip(aligned_before, before, strict=True)
         if entries_by_key.get(_build_key(before_tag))
     }
-    positions = {id(tag): position for position, tag in enumerate(new_tags)}
+    positions = {id(tag): position for position, tag in enumerate(aligned_after)}
     result = [build_entry(tag, "reviewer") for tag in after]
-    for change in diff(old_tags, new_tags, shapes, include_same=True):
+    for change in diff(aligned_before, aligned_after, shapes, include_same=True):
         origin = origins.get(id(change["from"]))
         if origin and change["to"] and not _has_new_value(change, shapes):
             position = positions[id(change["to"])]
