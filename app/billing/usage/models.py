@@ -57,10 +57,10 @@ class UsageDay(TenantModel, db.Base):
 
 
 class UsageSettlement(TenantModel, db.Base):
-    """The day `until` before which an organization's usage is settled and no longer changes.
+    """The settlement of an organization's usage: the days before `until` no longer change.
 
-    A change on a settled day counts on the day `until` if its transaction is not visible in
-    `snapshot`, because the transaction was committed later.
+    `snapshot` is the PostgreSQL snapshot of the latest settlement. A change that belongs to a
+    settled day, but was committed after the snapshot, is counted on the day `until` instead.
     """
 
     __tablename__ = "usage_settlements"

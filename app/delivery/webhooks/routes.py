@@ -189,9 +189,9 @@ def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) ->
 def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Redeliver a delivery.
 
-    Begins a new round of attempts with the same body and the same delivery id, regardless of the
-    status of the delivery. Responds with 409 `conflict` if the webhook is deactivated, or if the
-    delivery is being sent or waits for the first attempt of a round.
+    Begins a new round of attempts with the same body and the same delivery id, even if the delivery
+    succeeded or was abandoned. Responds with 409 `conflict` if the webhook is deactivated, or if
+    the delivery is being sent or is about to be sent.
     """
     return service.redeliver(webhook_id, delivery_id)
 

@@ -265,10 +265,10 @@ def _build_delivery_response(
 
 
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Redeliver a delivery, regardless of its status: begin another round of attempts.
+    """Begin another round of attempts, even if the delivery succeeded or was abandoned.
 
     Raises 404 if the webhook or the delivery does not exist, and 409 if the webhook is deactivated,
-    or if the delivery is being sent or waits for the first attempt of a round.
+    or if the delivery is being sent or is waiting for the first attempt of its current round.
     """
     webhook = _lock_webhook(webhook_id)
     delivery, is_leased = errors.require_found(records.lock_delivery(webhook_id, delivery_id))

@@ -57,9 +57,9 @@ def find_majority(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Bal
     half of the votes. In a multi-value field, each value is voted on separately: a value with the
     votes of exactly half of the sets is a tie, and a value with fewer votes loses.
 
-    Each tag is one vote: two tags of one set are two choices, even if they overlap. The example tag
-    of a choice is the most frequent form of the tag among its voters. If several forms are equally
-    frequent, the selected form does not depend on the order of the sets.
+    Tags of one set are never merged: two overlapping tags of one set are votes for two values. Tags
+    that agree may still differ, for example in their exact position. The example tag of a choice is
+    the most frequent variant, and does not depend on the order of the sets.
     """
     tags_of_sets = [group_by_tag_key(tags) for tags in tag_sets]
     budget = Budget(MAX_MATCHED_MARKS)

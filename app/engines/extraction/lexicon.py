@@ -15,10 +15,10 @@ _STREET_SUFFIXES = ("strasse", "straße", "allee", "straat", "gasse")
 
 @dataclass(slots=True)
 class DocumentKeywords:
-    """The keywords of a document.
+    """The keywords in a document.
 
-    `concepts` has, for each token, the concept of its keyword or street name, or "". `ends` maps
-    the index of the last token of each keyword to the index of its first token.
+    `concepts` has, for each token, the concept of the keyword that contains it, `address` if it is
+    a street name, or "". `ends` maps the index of a keyword's last token to that of its first one.
     """
 
     concepts: list[str]

@@ -119,11 +119,11 @@ class Source(Protocol):
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject | ListingPosition]:
-        """Yield all documents in an order that does not change between two listings.
+        """Yield all documents, and positions from which a later listing can continue.
 
-        Listings are read in parts, so memory use does not grow with the number of documents. A
-        source yields a document or position at least after each request, so that the caller can
-        stop there.
+        The order does not change between two listings. They are read in parts, so memory use does
+        not grow with the number of documents. A source yields a document or a position at least
+        once after each request, so that the caller can stop there.
 
         Args:
             after: the path of the document or position at which an earlier listing stopped. A

@@ -219,7 +219,7 @@ def close(caller: Caller, *, slug: str, revision: int | None) -> OrganizationDet
 
 
 def close_locked_organization(record: Organization) -> None:
-    """Close a locked organization, which must be the current organization.
+    """Close the current organization, whose row the caller has locked.
 
     Emits `organization.closed`. Raises 409 if the organization is already closed.
     """
@@ -236,7 +236,7 @@ def close_locked_organization(record: Organization) -> None:
 
 
 def reopen_locked_organization(record: Organization) -> None:
-    """Reopen a locked organization, which must be the current organization.
+    """Reopen the current organization, whose row the caller has locked.
 
     The time since the closing is not billed. An organization that was suspended when it was closed
     is suspended again. Emits `organization.reopened`. Raises 409 if the organization is not closed

@@ -222,7 +222,7 @@ class TrendSeries(Response):
 
 
 class QualityTrends(QualityPeriod):
-    """A metric over time, for the 20 groups with the most cases."""
+    """A metric over time, for the 20 groups with the largest sample size (`n`)."""
 
     metric = Str()
     bucket = Str(description="The length of a bucket.")

@@ -90,7 +90,7 @@ class MemberWorkload(Response):
 
 
 class PendingWork(Response):
-    """Documents that are assigned to the team as a whole and that nobody has begun."""
+    """The numbers of documents that are assigned to the whole team and that nobody has begun."""
 
     open = Int()
     overdue = Int()

@@ -64,7 +64,7 @@ class _List(NamedTuple):
 
 
 class Numbering:
-    """The lists of a document, and the numbers of the paragraphs that have been counted."""
+    """The numbered lists of a document, and the current number of each list level."""
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
         self._styles = styles

@@ -58,7 +58,7 @@ def repair() -> int:
 
 
 def list_incomplete_organization_ids() -> list[UUID]:
-    """Return the ids of organizations that are not closed and have incomplete `QualitySum` rows."""
+    """Return the ids of open organizations whose `QualitySum` rows are not all computed yet."""
     statement = (
         select(QualityState.organization_id)
         .join(Organization, Organization.id == QualityState.organization_id)

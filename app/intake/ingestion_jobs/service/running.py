@@ -155,7 +155,7 @@ def record_batch(
 
 
 def finish(job_id: UUID) -> bool:
-    """Finish a running job whose source has been read to the end; return False if it has ended.
+    """Record that a job's source has been read completely; return False if the job is not running.
 
     Completes the job, unless documents are still being processed. In that case, the job stays
     running and `ingestion_job.read` is emitted, so that `settle` completes the job later.

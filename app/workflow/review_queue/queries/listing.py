@@ -37,7 +37,7 @@ from app.workflow.tag_sets.queries.deciding import list_team_ids
 
 _SORT_COLUMNS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _NON_FACET_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
-"""The filters that are not facets of the counters of reviews."""
+"""The filters for which the stored counts of reviews have no facet."""
 
 _LIST_BY_URGENCY = PreparedList(
     "list_reviews",

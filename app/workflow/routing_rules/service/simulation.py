@@ -122,7 +122,7 @@ def _check_condition_count(rules: Sequence[Rule], field: str, document_count: in
 def _process_each(process: Callable[[Any], T], items: Sequence[Any], field: str) -> list[T]:
     """Process the items, and return the results.
 
-    Raises 400 with the path of the document at which the time limit expired.
+    Raises 400 for the item (such as `documents.3`) at which the time limit expired.
     """
     results: list[T] = []
     for index, item in enumerate(items):
