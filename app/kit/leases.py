@@ -68,7 +68,7 @@ class LeasedTable:
     """A table whose rows are leased, and the terms of its leases.
 
     Attributes:
-        lease_seconds: the duration of a lease, and of a renewed lease from its renewal.
+        lease_seconds: how long a lease is valid after it was claimed or last renewed.
         renew_seconds: the time after which `LeaseKeeper` renews a lease.
     """
 

@@ -33,9 +33,10 @@ def die_with_pipe(descriptor: int) -> None:
     """Have the kernel kill this process when a pipe has no writer left.
 
     `descriptor` is the reading end of the pipe. Nothing may ever be written to the pipe. Unlike
-    `die_with_parent`, this does not depend on which process is the parent. It uses fcntl(2) with
-    F_SETSIG. The owner and the signal belong to an open file description, so each process opens the
-    pipe again. If the pipe already has no writer, this process is killed immediately.
+    `die_with_parent`, this does not depend on which process is the parent. It calls fcntl(2) with
+    F_SETOWN and F_SETSIG. These settings belong to the open file description, which forked
+    processes share, so each process opens the pipe again. Kills this process immediately if the
+    pipe has no writer.
     """
     pipe = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())

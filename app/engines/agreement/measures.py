@@ -189,7 +189,7 @@ class _NumberedValues:
         return len(common_numbers) + sum(map(len, pairs))
 
     def get_marks(self, excluded_numbers: set[int]) -> dict[TagKey, list[Mark]]:
-        """Return the marks by tag key, except the marks with a number in `excluded_numbers`."""
+        """Return the marks (spans or regions) by tag key, without those in `excluded_numbers`."""
         remaining_marks: dict[TagKey, list[Mark]] = defaultdict(list)
         for number, (tag_key, mark) in self.marks.items():
             if number not in excluded_numbers:

@@ -94,7 +94,7 @@ class TableRowFinder:
         return False
 
     def _find_continuation(self, start: int, page: int) -> int:
-        """Return the row at which the table continues on `page`, which begins at `start`, or 0."""
+        """Return the row (from `start`) where the table continues on `page`; 0 if it does not."""
         last = min(start + _MAX_SEARCHED_ROWS, len(self._layout.rows))
         rows = [row for row in range(start, last) if self._get_page(row) == page]
         header = self._read_row_text(self._header_row)

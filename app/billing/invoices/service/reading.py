@@ -71,7 +71,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
         if contents
         else computing.build_empty_content(currency, profile, configuration),
     )
-    return {"period": {"from": month.start, "to": month.end}, **_render_content(content)}
+    return {"period": {"from": month.start, "to": month.end}, **_dump_content(content)}
 
 
 def render(invoice: Invoice) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def render(invoice: Invoice) -> dict[str, Any]:
         "issued_at": invoice.issued_at,
         "due_at": invoice.due_at,
         "paid_at": invoice.paid_at,
-        "pdf": _render_file(invoice.pdf),
+        "pdf": _dump_file(invoice.pdf),
         "created_at": invoice.created_at,
         "updated_at": invoice.updated_at,
     }
@@ -125,7 +125,7 @@ def download_pdf(invoice_id: UUID) -> Download:
     )
 
 
-def _render_content(content: InvoiceContent) -> dict[str, Any]:
+def _dump_content(content: InvoiceContent) -> dict[str, Any]:
     totals = content.totals
     return {
         "currency": content.currency,
@@ -136,5 +136,5 @@ def _render_content(content: InvoiceContent) -> dict[str, Any]:
     }
 
 
-def _render_file(file: dict[str, Any] | None) -> dict[str, Any] | None:
+def _dump_file(file: dict[str, Any] | None) -> dict[str, Any] | None:
     return None if file is None else {"sha256": file["sha256"], "size_bytes": file["size"]}

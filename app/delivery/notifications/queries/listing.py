@@ -57,7 +57,7 @@ Period = tuple[datetime | None, datetime | None]
 
 
 class NotificationFilters(CreatedFilters, total=False):
-    """Filters for the list of a user's notifications, except `kind`."""
+    """Filters for the list of a user's notifications; `kind` is not part of this class."""
 
     unread: bool
 

@@ -41,7 +41,7 @@ _RENDER_ERRORS = (PageNotFound, ParseFailed, UnsupportedMediaType)
 class PageImage(NamedTuple):
     """A page image to find in the cache or to render; `width` is in pixels.
 
-    `text` is the text of the page if its words are laid out from the text, otherwise None.
+    `text` is the text to draw if the document has no pages; None if the page itself is rendered.
     """
 
     sha256: str

@@ -69,15 +69,15 @@ class SquaredCounts:
         counts.sum_duplicates()
         is_shared = np.diff(counts.indptr) > 1
         self._shared_counts = counts[is_shared]
-        single = counts[~is_shared]
-        self._single_squares = np.bincount(
-            single.indices, single.data**2, minlength=ratings.document_count
+        unshared_counts = counts[~is_shared]
+        self._unshared_squares = np.bincount(
+            unshared_counts.indices, unshared_counts.data**2, minlength=ratings.document_count
         )
         self.width = self._shared_counts.shape[0]
 
     def compute(self, weights: Floats) -> Floats:
         """Return one sum per resample (column of `weights`)."""
-        total: Floats = self._single_squares @ weights**2
+        total: Floats = self._unshared_squares @ weights**2
         if self.width:
             counts = self._shared_counts @ weights
             total += np.einsum("kb,kb->b", counts, counts)

@@ -26,7 +26,7 @@ from app.kit.periods import build_filter_conditions
 from app.kit.tenancy import build_join
 
 PROGRESS_PERIOD = timedelta(hours=2)
-"""A crawl that makes progress records a batch or a position at least once in this time."""
+"""A running crawl makes progress if its job was updated within this period."""
 _ACTIVE_STATUS = "active"
 _CRAWLED_AT = func.coalesce(
     IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at

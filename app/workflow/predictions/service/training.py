@@ -194,10 +194,10 @@ def record_interruption(version_id: UUID) -> None:
         _save_failure(version, _count_training_documents(version), failure)
 
 
-def _save_failure(version: VersionRow, document_count: int, failure: LearningFailed) -> UUID:
+def _save_failure(schema_version: VersionRow, document_count: int, failure: LearningFailed) -> UUID:
     values = {
-        "schema_id": version.schema_id,
-        "schema_version_id": version.id,
+        "schema_id": schema_version.schema_id,
+        "schema_version_id": schema_version.id,
         "version": "",
         "state": ModelState.FAILED,
         "document_count": document_count,
@@ -207,32 +207,33 @@ def _save_failure(version: VersionRow, document_count: int, failure: LearningFai
 
 
 def _save_model(
-    version: VersionRow,
+    schema_version: VersionRow,
     accepted_tag_sets: list[AcceptedTagSet],
     document_count: int,
     training_result: TrainingResult,
 ) -> UUID | None:
+    version_id = schema_version.id
     artifact_ids = [tag_set.artifact_id for tag_set in accepted_tag_sets]
     if examples.lock_documents(artifact_ids) < len(artifact_ids):
         raise DocumentsChanged
-    if models.find_model_id(version.id, training_result.version) is not None:
+    if models.find_model_id(version_id, training_result.version) is not None:
         return None
     values = {
-        "schema_id": version.schema_id,
-        "schema_version_id": version.id,
+        "schema_id": schema_version.schema_id,
+        "schema_version_id": version_id,
         "version": training_result.version,
         "document_count": document_count,
         "f1": training_result.report.get("overall", {}).get("f1"),
         "report": training_result.report,
         "artifact_ids": artifact_ids,
         "content": training_result.content,
-        "mac": store.build_mac(version.id, training_result.version, training_result.content),
+        "mac": store.build_mac(version_id, training_result.version, training_result.content),
     }
     model_id = store.save(values, activate=training_result.is_no_worse)
     payload: TrainedPayload = {
         "model_id": model_id,
-        "schema_id": version.schema_id,
-        "schema_version_id": version.id,
+        "schema_id": schema_version.schema_id,
+        "schema_version_id": version_id,
         "version": training_result.version,
         "state": (ModelState.ACTIVE if training_result.is_no_worse else ModelState.CANDIDATE).value,
     }
