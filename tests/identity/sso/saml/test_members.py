@@ -67,5 +67,5 @@ def test_a_link_to_the_groups_changes_no_role(forger: Forger, browser: Browser) 
     assert configure(forger.org, saml, group_mapping=mapping).status_code == 200
     assert sign_in(groups=["staff"]).status_code == 200
     link = {"http://schemas.microsoft.com/claims/groups.link": ["https://graph.example/x"]}
-    _check_denied(sign_in(**link), "more groups")
+    _check_denied(sign_in(**link), "did not send your groups")
     assert _get_role(forger.org, _email(forger)) == "reviewer"
