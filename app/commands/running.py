@@ -2,7 +2,7 @@
 
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.identity.control_plane import service as control_plane
 from app.kit import audit, db, db_errors, events, tenancy
 from app.kit.api import requests
+from app.kit.db import ReportProgress
 from app.kit.errors import ApiError
 
 _REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
@@ -174,7 +175,7 @@ def _show_json_list(records: Iterable[Mapping[str, Any]]) -> None:
 
 
 @contextmanager
-def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
+def show_progress(label: str) -> Iterator[ReportProgress]:
     """Show a progress bar on standard error if it is a terminal.
 
     The yielded function takes the number of finished items and the total number of items.

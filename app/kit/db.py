@@ -49,6 +49,7 @@ JSON = dict[str, Any]
 _Row = TypeVar("_Row")
 Checkpoint = Callable[[], None]
 """A function that commits a batch of long work, or raises if the work must stop."""
+ReportProgress = Callable[[int, int], None]  # receives the finished and the total number of items
 PositionCheckpoint = Callable[[str], None]
 """A `Checkpoint` that also stores the position from which the next run of the work continues."""
 

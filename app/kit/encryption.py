@@ -6,7 +6,7 @@ property `sealed`. A test checks that no other column contains encrypted values.
 Fernet token here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,13 @@ from sqlalchemy import Column, ColumnElement, Table, func, literal, select, tupl
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 
 from app.kit import container, db, tenancy
+from app.kit.db import ReportProgress
 from app.kit.secrets import DecryptionFailed
 
 _INFO_KEY = "encrypted"
 BATCH_SIZE = 500
 """The maximum number of tokens that one transaction re-encrypts."""
 
-Progress = Callable[[int, int], None]
 """A function that receives the number of processed tokens and the approximate total."""
 
 
@@ -102,7 +102,9 @@ def count_tokens() -> int:
         return sum(db.session().scalar(count) or 0 for count in counts)
 
 
-def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[TokenCounts]:
+def rotate_tokens(
+    *, write: bool = True, progress: ReportProgress | None = None
+) -> list[TokenCounts]:
     """Re-encrypt, with the first configured key, all Fernet tokens that use another key.
 
     Returns the counts for each column. Each batch is committed. An interrupted run can be repeated,

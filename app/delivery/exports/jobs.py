@@ -1,6 +1,5 @@
 """Jobs that write export files, delete obsolete files, and purge old removal records."""
 
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from time import monotonic
 from typing import Any, BinaryIO, cast
@@ -17,6 +16,7 @@ from app.engines.formats.labels import merge_fields
 from app.engines.formats.model import TooManyColumnsError, Writer
 from app.engines.formats.processes import ProcessWriter
 from app.kit import container, jobs, purging, watermarks
+from app.kit.db import ReportProgress
 from app.kit.jobs import Job, Retry
 from app.kit.storage import StagedFile
 
@@ -97,7 +97,7 @@ def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
 class _ProgressReporter:
     """Passes the progress of an export to `report`, at most once every `REPORT_SECONDS`."""
 
-    def __init__(self, report: Callable[[int, int], None], total: int) -> None:
+    def __init__(self, report: ReportProgress, total: int) -> None:
         self._report = report
         self._total = total
         self._next_report_at = 0.0
@@ -110,9 +110,7 @@ class _ProgressReporter:
             self._next_report_at = monotonic() + REPORT_SECONDS
 
 
-def _write_file(
-    staged_file: StagedFile, export: Export, report: Callable[[int, int], None]
-) -> RunResult:
+def _write_file(staged_file: StagedFile, export: Export, report: ReportProgress) -> RunResult:
     """Write every row to the staged file, and return a summary of the run."""
     format_ = FORMATS[export.format]
     with ExitStack() as stack:

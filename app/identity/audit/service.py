@@ -19,11 +19,11 @@ from app.identity.audit.chain import (
 )
 from app.identity.audit.verifying import ChainVerifier, VerificationReport
 from app.kit import db, errors, tenancy
+from app.kit.db import ReportProgress
 from app.kit.logging import get_logger
 
 list_entries = reading.get_page
 select_entries = reading.select_entries
-Progress = Callable[[int, int], None]
 """A callback that receives the number of verified entries and the total number of entries."""
 
 log = get_logger(__name__)
@@ -73,7 +73,7 @@ def append_pending_entries(organization_id: UUID) -> int:
 
 
 def verify(
-    organization_slug: str | None = None, progress: Progress | None = None
+    organization_slug: str | None = None, progress: ReportProgress | None = None
 ) -> VerificationReport:
     """Verify every chain, or the chain of one organization, and return a report.
 

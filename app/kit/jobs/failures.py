@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.kit import db, errors, tenancy
-from app.kit.db import Checkpoint
+from app.kit.db import Checkpoint, ReportProgress
 from app.kit.jobs.handlers import HANDLERS
 
 BATCH_SIZE = 500
@@ -131,7 +131,7 @@ def change_in_batches(
     job_ids: Sequence[UUID],
     change: Callable[[list[str]], int],
     checkpoint: Checkpoint,
-    report_progress: Callable[[int, int], None],
+    report_progress: ReportProgress,
 ) -> int:
     """Call `change` (`retry` or `discard`) with batches of ids, and return how many jobs changed.
 

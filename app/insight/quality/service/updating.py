@@ -5,7 +5,7 @@ contributions is added to `QualityCell` in the same transaction. So each documen
 once, even if jobs are killed, retried or executed in a different order.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +17,8 @@ from app.insight.quality.service.contributions import compute_contributions
 from app.insight.quality.service.tally import Contributions
 from app.kit import db, tenancy
 from app.kit.days import find_zone
-from app.kit.db import Checkpoint
+from app.kit.db import Checkpoint, ReportProgress
 
-ReportProgress = Callable[[int, int], None]
 BATCH = 100
 """The maximum number of documents that are counted in one transaction."""
 _MIN_ID = UUID(int=0)

@@ -1,7 +1,7 @@
 """Compute the agreement between labelers. Importing this module loads numpy and scipy."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
@@ -37,10 +37,10 @@ from app.insight.quality_runs.service.plans import (
     choose_resample_count,
     group_value_plans,
 )
+from app.kit.db import ReportProgress
 
 _DISTANCES_SUFFIX = "\x00distances"
 _WHOLE_PAGE = (0.0, 0.0, 1.0, 1.0)
-ProgressCallback = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class RunResults:
 
 
 def compute(
-    snapshot: AnswerSnapshot, plans: list[FieldPlan], seed: UUID, report: ProgressCallback
+    snapshot: AnswerSnapshot, plans: list[FieldPlan], seed: UUID, report: ReportProgress
 ) -> RunResults:
     """Compute all coefficients of all fields from a snapshot.
 
@@ -86,7 +86,7 @@ class _Computation:
     """A computation in progress: its results, and the number of tag sets read so far."""
 
     def __init__(
-        self, snapshot: AnswerSnapshot, plans: list[FieldPlan], seed: int, report: ProgressCallback
+        self, snapshot: AnswerSnapshot, plans: list[FieldPlan], seed: int, report: ReportProgress
     ) -> None:
         self._snapshot = snapshot
         self._seed = seed

@@ -1,6 +1,6 @@
 """Train models on accepted tag sets, and determine when the next training run is due."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 from app.engines.extraction.model import MIN_EXAMPLES, Example
 from app.engines.learning import LearningFailed, TrainingResult, evaluate_in_child, train_in_child
 from app.kit import db, events, jobs, tenancy
-from app.kit.db import Checkpoint
+from app.kit.db import Checkpoint, ReportProgress
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.schemas.artifact_schemas.service import versions as schemas
@@ -26,7 +26,6 @@ _MIN_ADDED_DOCUMENTS = 25
 
 log = get_logger(__name__)
 
-Progress = Callable[[int, int], None]
 """A function that receives the number of documents that were read and the total number."""
 
 
@@ -256,7 +255,7 @@ def enqueue_latest_training(schema_id: UUID) -> bool:
 
 
 def evaluate(
-    schema_id: UUID, *, number: int | None, folds: int, progress: Progress
+    schema_id: UUID, *, number: int | None, folds: int, progress: ReportProgress
 ) -> dict[str, Any] | None:
     """Evaluate a model by cross-validation on a schema's accepted tag sets; return the report.
 

@@ -6,7 +6,7 @@ rules.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
@@ -16,7 +16,7 @@ from app.documents.artifacts.service import routing as artifacts
 from app.identity.members.eligibility import lock_eligible_members
 from app.identity.teams import service as teams
 from app.kit import db, events
-from app.kit.db import Checkpoint
+from app.kit.db import Checkpoint, ReportProgress
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
@@ -37,7 +37,6 @@ log = get_logger(__name__)
 
 BATCH_SIZE = 1000
 
-ReportProgress = Callable[[int, int], None]
 """A function that receives the number of processed documents and the total number."""
 
 
