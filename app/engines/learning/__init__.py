@@ -78,7 +78,7 @@ def train_in_child(
     """
     task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
     header, content = _run_child(task, previous_model, examples, limits)
-    return TrainingResult(header["version"], content, header["report"], header["is_no_worse"])
+    return TrainingResult(header["version"], content, header["report"], header["is_better"])
 
 
 def evaluate_in_child(

@@ -80,7 +80,7 @@ def _run_task(
     header = {
         "version": model.version,
         "report": model.report.to_dict(),
-        "is_no_worse": is_no_worse,
+        "is_better": is_no_worse,  # the name in the messages of the previous release
     }
     return header, model.to_bytes()
 
