@@ -9,14 +9,14 @@ from typing import Any
 from app.engines.agreement.comparing import diff_by_content
 from app.engines.agreement.measures import has_agreement
 from app.engines.agreement.rows import align_rows
-from app.engines.agreement.tag_keys import build_shapes, build_value_key, list_marks
+from app.engines.agreement.tag_keys import build_field_specs, build_value_key, list_marks
 from bench.report import Report
 from tests.factories.labels import make_field
 
 _SPANS = 10_000
 _TABLE_ROWS = 1_000
 _COLUMNS = ("item", "unit", "count", "price", "sum")
-_SHAPES = build_shapes(
+_SHAPES = build_field_specs(
     [
         make_field("names", "span", multiple=True),
         make_field("lines", "table", columns=[make_field(name, "text") for name in _COLUMNS]),

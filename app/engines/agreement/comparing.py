@@ -7,9 +7,9 @@ from app.engines.agreement.boxes import pair_by_key
 from app.engines.agreement.marks import MIN_OVERLAP, match_marks
 from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
 from app.engines.agreement.tag_keys import (
-    UNKNOWN_SHAPE,
-    Shape,
-    Shapes,
+    UNKNOWN_FIELD_SPEC,
+    FieldSpec,
+    FieldSpecs,
     TagKey,
     build_value_key,
     group_by_tag_key,
@@ -40,9 +40,11 @@ class ContentDiff(NamedTuple):
     moved: list[dict[str, Any]]
 
 
-def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes) -> ContentDiff:
+def diff_by_content(
+    before: Sequence[Tag], after: Sequence[Tag], field_specs: FieldSpecs
+) -> ContentDiff:
     """Compare two tag sets, matching table rows by content instead of by number."""
-    alignment = align_rows([before, after], shapes)
+    alignment = align_rows([before, after], field_specs)
     old_tags, new_tags = alignment.tag_sets
     changes = [
         {
@@ -51,7 +53,7 @@ def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes)
             "from": _get_original_tag(alignment, change, 0),
             "to": _get_original_tag(alignment, change, 1),
         }
-        for change in diff(old_tags, new_tags, shapes)
+        for change in diff(old_tags, new_tags, field_specs)
     ]
     return ContentDiff(changes, _find_moved_runs(alignment))
 
@@ -95,7 +97,11 @@ def _find_moved_runs(alignment: RowAlignment) -> list[dict[str, Any]]:
 
 
 def diff(
-    before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes, *, include_same: bool = False
+    before: Sequence[Tag],
+    after: Sequence[Tag],
+    field_specs: FieldSpecs,
+    *,
+    include_same: bool = False,
 ) -> list[Change]:
     """Compare two tag sets; return the changes, sorted by field in schema order and then by row.
 
@@ -113,13 +119,13 @@ def diff(
     """
     tags_before, tags_after = group_by_tag_key(before), group_by_tag_key(after)
     changes: list[Change] = []
-    for tag_key in sort_tag_keys(tags_before.keys() | tags_after.keys(), shapes):
+    for tag_key in sort_tag_keys(tags_before.keys() | tags_after.keys(), field_specs):
         left, right = tags_before.get(tag_key, []), tags_after.get(tag_key, [])
         if left == right and not include_same:
             continue
-        shape = shapes.get(tag_key[0], UNKNOWN_SHAPE)
+        field_spec = field_specs.get(tag_key[0], UNKNOWN_FIELD_SPEC)
         changes.extend(
-            _list_changes(tag_key, _align_tags(left, right, shape), include_same=include_same)
+            _list_changes(tag_key, _align_tags(left, right, field_spec), include_same=include_same)
         )
     return changes
 
@@ -144,19 +150,21 @@ def _list_changes(tag_key: TagKey, pairs: _TagPairs, *, include_same: bool) -> I
             }
 
 
-def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
+def _align_tags(left: list[Tag], right: list[Tag], field_spec: FieldSpec) -> _TagPairs:
     """Align tags with the same tag key in pairs; an unpaired tag gets None as its partner."""
-    if not shape.multiple and len(left) <= 1 and len(right) <= 1:
+    if not field_spec.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
     identical_pairs, left, right = pair_by_key(left, right, serialize_tag, serialize_tag)
     pairs: _TagPairs = [*identical_pairs]
-    if not shape.has_marks:
+    if not field_spec.has_marks:
         equal_value_pairs, left, right = pair_by_key(left, right, build_value_key, build_value_key)
         pairs += equal_value_pairs
     # The position of a mark identifies it better than its value, which may have been edited.
-    left_marks, right_marks = (list_marks(tags, shape, labeled=False) for tags in (left, right))
+    left_marks, right_marks = (
+        list_marks(tags, field_spec, labeled=False) for tags in (left, right)
+    )
     if left_marks and right_marks:
-        min_overlap = 0.0 if shape.field_type == "span" else MIN_OVERLAP
+        min_overlap = 0.0 if field_spec.field_type == "span" else MIN_OVERLAP
         matches = match_marks(left_marks, right_marks, min_overlap)
         pairs += [(left[left_index], right[right_index]) for left_index, right_index in matches]
         paired_left = {left_index for left_index, _ in matches}

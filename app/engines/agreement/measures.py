@@ -10,9 +10,9 @@ from typing import TypeAlias
 from app.engines.agreement.boxes import Budget, BudgetExceeded
 from app.engines.agreement.marks import Mark, match_marks
 from app.engines.agreement.tag_keys import (
-    UNKNOWN_SHAPE,
-    Shape,
-    Shapes,
+    UNKNOWN_FIELD_SPEC,
+    FieldSpec,
+    FieldSpecs,
     TagKey,
     build_value_key,
     group_by_tag_key,
@@ -50,7 +50,7 @@ class Agreement:
 
 
 def measure_agreement(
-    tag_sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget | None = None
+    tag_sets: Sequence[Sequence[Tag]], field_specs: FieldSpecs, budget: Budget | None = None
 ) -> Agreement | None:
     """Measure the mean agreement over all pairs of tag sets; return None for fewer than two sets.
 
@@ -65,11 +65,11 @@ def measure_agreement(
     """
     if len(tag_sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
-    values_of_sets = [_group_values(tags, shapes) for tags in tag_sets]
+    values_of_sets = [_group_values(tags, field_specs) for tags in tag_sets]
     match_counts: dict[str, _MatchCounts] = {}
     by_tag_key: dict[TagKey, float] = {}
     incomparable_fields: set[str] = set()
-    for tag_key in sort_tag_keys(set(chain.from_iterable(values_of_sets)), shapes):
+    for tag_key in sort_tag_keys(set(chain.from_iterable(values_of_sets)), field_specs):
         name = tag_key[0]
         values_by_set = {
             number: values_by_key[tag_key]
@@ -79,7 +79,7 @@ def measure_agreement(
         field_match_counts = match_counts.setdefault(name, _MatchCounts(len(tag_sets)))
         try:
             by_tag_key[tag_key] = field_match_counts.add(
-                values_by_set, shapes.get(name, UNKNOWN_SHAPE), budget
+                values_by_set, field_specs.get(name, UNKNOWN_FIELD_SPEC), budget
             )
         except BudgetExceeded:
             incomparable_fields.add(name)
@@ -119,7 +119,7 @@ def _build_agreement(
 
 
 def has_agreement(
-    tag_sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: float
+    tag_sets: Sequence[Sequence[Tag]], field_specs: FieldSpecs, threshold: float
 ) -> bool | None:
     """Return whether the overall agreement is at least `threshold`; None for fewer than two sets.
 
@@ -130,7 +130,9 @@ def has_agreement(
     if len(tag_sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
     numbers: dict[Hashable, int] = {}
-    numbered_values = [_NumberedValues(_group_values(tags, shapes), numbers) for tags in tag_sets]
+    numbered_values = [
+        _NumberedValues(_group_values(tags, field_specs), numbers) for tags in tag_sets
+    ]
     set_pairs = list(combinations(numbered_values, 2))
     try:
         return _is_threshold_reached(set_pairs, threshold, Budget(MAX_MATCHED_MARKS))
@@ -197,10 +199,10 @@ class _NumberedValues:
         return remaining_marks
 
 
-def _group_values(tags: Sequence[Tag], shapes: Shapes) -> _ValuesByKey:
+def _group_values(tags: Sequence[Tag], field_specs: FieldSpecs) -> _ValuesByKey:
     values_by_key: _ValuesByKey = {}
     for tag_key, same_key_tags in group_by_tag_key(tags).items():
-        marks = list_marks(same_key_tags, shapes.get(tag_key[0], UNKNOWN_SHAPE))
+        marks = list_marks(same_key_tags, field_specs.get(tag_key[0], UNKNOWN_FIELD_SPEC))
         values_by_key[tag_key] = (
             [build_value_key(tag) for tag in same_key_tags] if marks is None else list(marks)
         )
@@ -218,7 +220,7 @@ class _MatchCounts:
         self._equal_tag_counts: Counter[tuple[int, ...]] = Counter()
 
     def add(
-        self, values_by_set: dict[int, list[Hashable]], shape: Shape, budget: Budget | None
+        self, values_by_set: dict[int, list[Hashable]], field_spec: FieldSpec, budget: Budget | None
     ) -> float:
         """Add the values of one tag key, and return its mean agreement over all pairs of sets.
 
@@ -235,9 +237,9 @@ class _MatchCounts:
             self._equal_tag_counts[tuple(numbers)] += len(distinct_values)
             agreeing_pair_count += len(numbers) * (len(numbers) - 1) // 2
         agreements = [float(agreeing_pair_count)]
-        has_single_values = not shape.has_marks and max(map(len, sets_by_values)) == 1
+        has_single_values = not field_spec.has_marks and max(map(len, sets_by_values)) == 1
         for left, right in () if has_single_values else combinations(sets_by_values, 2):
-            match_count = _count_matches(left, right, shape, budget)
+            match_count = _count_matches(left, right, field_spec, budget)
             if match_count:
                 set_pairs = list(product(sets_by_values[left], sets_by_values[right]))
                 agreements += [2 * match_count / (len(left) + len(right))] * len(set_pairs)
@@ -260,7 +262,7 @@ class _MatchCounts:
 
 
 def _count_matches(
-    left: _DistinctValues, right: _DistinctValues, shape: Shape, budget: Budget | None
+    left: _DistinctValues, right: _DistinctValues, field_spec: FieldSpec, budget: Budget | None
 ) -> int:
     """Count the matches between the values of two tag sets for one tag key.
 
@@ -268,7 +270,7 @@ def _count_matches(
     `budget` is used up.
     """
     common_values = left & right
-    if not shape.has_marks:
+    if not field_spec.has_marks:
         return len(common_values)
     left_marks, right_marks = (
         [mark for mark, _ in values - common_values if isinstance(mark, Mark)]

@@ -24,9 +24,9 @@ from app.engines.agreement.boxes import Budget, BudgetExceeded
 from app.engines.agreement.marks import group_marks
 from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.tag_keys import (
-    UNKNOWN_SHAPE,
-    Shape,
-    Shapes,
+    UNKNOWN_FIELD_SPEC,
+    FieldSpec,
+    FieldSpecs,
     build_value_key,
     list_marks,
     serialize_tag,
@@ -65,7 +65,7 @@ class RowAlignment:
     rows: dict[tuple[str, int], _AlignedRow] = field(default_factory=dict)
 
 
-def align_rows(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
+def align_rows(tag_sets: Sequence[Sequence[Tag]], field_specs: FieldSpecs) -> RowAlignment:
     """Align the table rows of several tag sets by content; other tags do not change.
 
     `number_rows` renumbers the aligned rows: usually, a row gets the lowest number that it has in
@@ -76,7 +76,7 @@ def align_rows(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignmen
     budget = Budget(MAX_ALIGNED_ROWS)
     for table in sorted(set(chain.from_iterable(tables_by_set))):
         set_tables = [tables.get(table, {}) for tables in tables_by_set]
-        aligned_rows = _align_table(set_tables, shapes, budget)
+        aligned_rows = _align_table(set_tables, field_specs, budget)
         for number, aligned_row in zip(number_rows(aligned_rows), aligned_rows, strict=True):
             rows[table, number] = aligned_row
     new_numbers = [
@@ -132,7 +132,9 @@ def _renumber(tags: Sequence[Tag], new_numbers: dict[tuple[str, int | None], int
     ]
 
 
-def _align_table(set_tables: list[_TagsByRow], shapes: Shapes, budget: Budget) -> list[_AlignedRow]:
+def _align_table(
+    set_tables: list[_TagsByRow], field_specs: FieldSpecs, budget: Budget
+) -> list[_AlignedRow]:
     """Align the rows of one table across the tag sets."""
     row_numbers = [list(table) for table in set_tables]
     # Revisions of one tag set usually share their first rows, which need no alignment.
@@ -140,7 +142,7 @@ def _align_table(set_tables: list[_TagsByRow], shapes: Shapes, budget: Budget) -
     equal_rows = list(zip(*(rows[:equal_count] for rows in row_numbers), strict=True))
     remaining_rows = [rows[equal_count:] for rows in row_numbers]
     try:
-        return [*equal_rows, *_align_progressively(set_tables, remaining_rows, shapes, budget)]
+        return [*equal_rows, *_align_progressively(set_tables, remaining_rows, field_specs, budget)]
     except BudgetExceeded:
         return [*equal_rows, *_align_by_number(remaining_rows)]
 
@@ -165,13 +167,16 @@ def _align_by_number(row_numbers: list[list[int]]) -> list[_AlignedRow]:
 
 
 def _align_progressively(
-    set_tables: list[_TagsByRow], row_numbers: list[list[int]], shapes: Shapes, budget: Budget
+    set_tables: list[_TagsByRow],
+    row_numbers: list[list[int]],
+    field_specs: FieldSpecs,
+    budget: Budget,
 ) -> list[_AlignedRow]:
     """Align the rows of all tag sets, adding one tag set at a time.
 
     Raises BudgetExceeded if `budget` is too small.
     """
-    cells = _list_cells(set_tables, row_numbers, shapes)
+    cells = _list_cells(set_tables, row_numbers, field_specs)
     aligned_rows: list[list[int | None]] = []
     cell_counts: list[Counter[int]] = []
     for count, index in enumerate(_order_tables(set_tables, row_numbers, cells)):
@@ -220,7 +225,7 @@ def _order_tables(
 
 
 def _list_cells(
-    set_tables: list[_TagsByRow], row_numbers: list[list[int]], shapes: Shapes
+    set_tables: list[_TagsByRow], row_numbers: list[list[int]], field_specs: FieldSpecs
 ) -> list[_CellNumbers]:
     """List the cells of each row in each tag set as numbers; equal cells have equal numbers."""
     columns: dict[str, list[tuple[int, int, Tag]]] = {}
@@ -230,7 +235,9 @@ def _list_cells(
                 columns.setdefault(tag["field"], []).append((index, row_index, tag))
     cells: dict[tuple[int, int, str], list[Hashable]] = {}
     for name, column in columns.items():
-        values = _list_values([tag for *_, tag in column], shapes.get(name, UNKNOWN_SHAPE))
+        values = _list_values(
+            [tag for *_, tag in column], field_specs.get(name, UNKNOWN_FIELD_SPEC)
+        )
         for (index, row_index, _), value in zip(column, values, strict=True):
             cells.setdefault((index, row_index, name), []).append(value)
     row_cells: list[_CellNumbers] = [[[] for _ in rows] for rows in row_numbers]
@@ -244,8 +251,8 @@ def _list_cells(
     return row_cells
 
 
-def _list_values(tags: list[Tag], shape: Shape) -> Iterable[Hashable]:
-    marks = list_marks(tags, shape)
+def _list_values(tags: list[Tag], field_spec: FieldSpec) -> Iterable[Hashable]:
+    marks = list_marks(tags, field_spec)
     if marks is None:
         return map(build_value_key, tags)
     try:

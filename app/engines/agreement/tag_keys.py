@@ -18,7 +18,7 @@ TagKey: TypeAlias = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldSpec:
     """The type of a field, and whether several tags may have the same tag key."""
 
     field_type: str
@@ -30,15 +30,15 @@ class Shape:
         return self.field_type in ("span", "region")
 
 
-Shapes: TypeAlias = Mapping[str, Shape]
-UNKNOWN_SHAPE = Shape("text", multiple=True)
-"""The shape of a field that does not exist in the schema version."""
+FieldSpecs: TypeAlias = Mapping[str, FieldSpec]
+UNKNOWN_FIELD_SPEC = FieldSpec("text", multiple=True)
+"""The specification of a field that does not exist in the schema version."""
 
 
-def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
-    """Return the shape of each field and table column by its full name, in schema order."""
+def build_field_specs(fields: Iterable[Field]) -> dict[str, FieldSpec]:
+    """Return the specification of each field and table column by full name, in schema order."""
     return {
-        name: Shape(field["type"], bool(field["multiple"]))
+        name: FieldSpec(field["type"], bool(field["multiple"]))
         for name, field in iterate_named_fields(fields)
     }
 
@@ -51,9 +51,9 @@ def group_by_tag_key(tags: Iterable[Tag]) -> dict[TagKey, list[Tag]]:
     return tags_by_key
 
 
-def sort_tag_keys(tag_keys: Iterable[TagKey], shapes: Shapes) -> list[TagKey]:
+def sort_tag_keys(tag_keys: Iterable[TagKey], field_specs: FieldSpecs) -> list[TagKey]:
     """Sort tag keys in schema order, then by row; unknown fields come last."""
-    ranks = {name: rank for rank, name in enumerate(shapes)}
+    ranks = {name: rank for rank, name in enumerate(field_specs)}
     last = len(ranks)
     return sorted(
         tag_keys,
@@ -97,16 +97,18 @@ def serialize_tag(tag: Tag) -> bytes:
     return orjson.dumps(tag, option=orjson.OPT_SORT_KEYS)
 
 
-def list_marks(tags: Sequence[Tag], shape: Shape, *, labeled: bool = True) -> list[Mark] | None:
+def list_marks(
+    tags: Sequence[Tag], field_spec: FieldSpec, *, labeled: bool = True
+) -> list[Mark] | None:
     """List the marks of tags.
 
     Returns None if the field type has no marks, or if a tag has no position. Spans have no label,
     because their range determines their text. If `labeled` is true, the label of a region is its
     value, so regions with different values never overlap.
     """
-    if shape.field_type == "span":
+    if field_spec.field_type == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]
-    elif shape.field_type == "region":
+    elif field_spec.field_type == "region":
         marks = [
             get_region_mark(tag["evidence"], build_value_key(tag) if labeled else None)
             for tag in tags

@@ -10,9 +10,9 @@ from app.engines.agreement import marks
 from app.engines.agreement.boxes import Budget, BudgetExceeded
 from app.engines.agreement.measures import MAX_MATCHED_MARKS
 from app.engines.agreement.tag_keys import (
-    UNKNOWN_SHAPE,
-    Shape,
-    Shapes,
+    UNKNOWN_FIELD_SPEC,
+    FieldSpec,
+    FieldSpecs,
     TagKey,
     build_value_key,
     group_by_tag_key,
@@ -33,12 +33,12 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Ballot:
+class VoteResult:
     """The votes of all tag sets for one field and row, most votes first.
 
     `winners` are the choices with a majority; there may be none. `tie` is True if the vote is
     inconclusive, and `unanimous` is True if all sets agree. If there are too many marks (spans or
-    regions) to match, the ballot is a tie without winners, and only identical marks are one choice.
+    regions) to match, the vote is a tie without winners, and only identical marks are one choice.
     """
 
     field: str
@@ -49,11 +49,11 @@ class Ballot:
     unanimous: bool
 
 
-def find_majority(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]:
-    """Find the majority values. Return a ballot for each field and row with a tag, in schema order.
+def find_majority(tag_sets: Sequence[Sequence[Tag]], field_specs: FieldSpecs) -> list[VoteResult]:
+    """Find the majority values. Return a result for each field and row with a tag, in schema order.
 
     A value wins with the votes of more than half of the sets. In a single-value field, an empty
-    field also counts as a vote; the ballot is a tie if neither a value nor "empty" has more than
+    field also counts as a vote; the vote is a tie if neither a value nor "empty" has more than
     half of the votes. In a multi-value field, each value is voted on separately: a value with the
     votes of exactly half of the sets is a tie, and a value with fewer votes loses.
 
@@ -63,16 +63,21 @@ def find_majority(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Bal
     """
     tags_of_sets = [group_by_tag_key(tags) for tags in tag_sets]
     budget = Budget(MAX_MATCHED_MARKS)
-    tag_keys = sort_tag_keys(set(chain.from_iterable(tags_of_sets)), shapes)
+    tag_keys = sort_tag_keys(set(chain.from_iterable(tags_of_sets)), field_specs)
     return [
-        _create_ballot(tag_key, tags_of_sets, shapes.get(tag_key[0], UNKNOWN_SHAPE), budget)
+        _create_vote_result(
+            tag_key, tags_of_sets, field_specs.get(tag_key[0], UNKNOWN_FIELD_SPEC), budget
+        )
         for tag_key in tag_keys
     ]
 
 
-def _create_ballot(
-    tag_key: TagKey, tags_of_sets: list[dict[TagKey, list[Tag]]], shape: Shape, budget: Budget
-) -> Ballot:
+def _create_vote_result(
+    tag_key: TagKey,
+    tags_of_sets: list[dict[TagKey, list[Tag]]],
+    field_spec: FieldSpec,
+    budget: Budget,
+) -> VoteResult:
     votes = [
         (voter, tag)
         for voter, tags_by_key in enumerate(tags_of_sets)
@@ -80,18 +85,20 @@ def _create_ballot(
     ]
     set_count = len(tags_of_sets)
     try:
-        choices = _create_choices(votes, _list_choice_keys(votes, shape, budget))
+        choices = _create_choices(votes, _list_choice_keys(votes, field_spec, budget))
     except BudgetExceeded:
-        mark_choices = _create_choices(votes, list_marks([tag for _, tag in votes], shape) or ())
-        return Ballot(tag_key[0], tag_key[1], mark_choices, (), tie=True, unanimous=False)
+        mark_choices = _create_choices(
+            votes, list_marks([tag for _, tag in votes], field_spec) or ()
+        )
+        return VoteResult(tag_key[0], tag_key[1], mark_choices, (), tie=True, unanimous=False)
     winners = tuple(choice for choice in choices if 2 * len(choice.voters) > set_count)
-    if shape.multiple:
+    if field_spec.multiple:
         tie = any(2 * len(choice.voters) == set_count for choice in choices)
     else:
         empty_count = set_count - len({voter for voter, _ in votes})
         tie = not winners and 2 * empty_count <= set_count
     unanimous = all(len(choice.voters) == set_count for choice in choices)
-    return Ballot(tag_key[0], tag_key[1], choices, winners, tie, unanimous)
+    return VoteResult(tag_key[0], tag_key[1], choices, winners, tie, unanimous)
 
 
 def _create_choices(
@@ -107,7 +114,7 @@ def _create_choices(
 
 
 def _list_choice_keys(
-    all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget
+    all_votes: list[tuple[int, Tag]], field_spec: FieldSpec, budget: Budget
 ) -> list[Hashable]:
     """List, for each vote, the key of its choice.
 
@@ -115,11 +122,11 @@ def _list_choice_keys(
     there are too many marks (spans or regions) to match.
     """
     order = list(range(len(all_votes)))
-    if shape.multiple:
+    if field_spec.multiple:
         # The order of the tags must not determine which repetition is the second.
         order.sort(key=lambda position: serialize_tag(all_votes[position][1]))
     votes = [all_votes[position] for position in order]
-    tag_marks = list_marks([tag for _, tag in votes], shape)
+    tag_marks = list_marks([tag for _, tag in votes], field_spec)
     keys: list[Hashable]
     if tag_marks is None:
         values = ((voter, build_value_key(tag)) for voter, tag in votes)

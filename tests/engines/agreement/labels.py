@@ -8,10 +8,10 @@ import orjson
 
 from app.engines.agreement.boxes import Budget
 from app.engines.agreement.measures import Agreement, measure_agreement
-from app.engines.agreement.tag_keys import build_shapes
+from app.engines.agreement.tag_keys import build_field_specs
 from tests.factories.labels import make_field
 
-SHAPES = build_shapes(
+FIELD_SPECS = build_field_specs(
     [
         make_field("number", "text"),
         make_field("total", "money"),
@@ -44,10 +44,12 @@ def region(box: list[float], value: str = "", *, page: int = 1) -> dict[str, Any
 
 
 def measure(
-    *sets: list[dict[str, Any]], shapes: Mapping[str, Any] = SHAPES, budget: Budget | None = None
+    *sets: list[dict[str, Any]],
+    field_specs: Mapping[str, Any] = FIELD_SPECS,
+    budget: Budget | None = None,
 ) -> Agreement:
     """Return the agreement of two or more tag sets."""
-    agreement = measure_agreement(sets, shapes, budget)
+    agreement = measure_agreement(sets, field_specs, budget)
     assert agreement is not None
     return agreement
 

@@ -3,12 +3,12 @@
 import pytest
 
 from app.engines.agreement.measures import measure_agreement
-from tests.engines.agreement.labels import SHAPES, measure, region, span, tag
+from tests.engines.agreement.labels import FIELD_SPECS, measure, region, span, tag
 
 
 def test_agreement_needs_two_tag_sets() -> None:
-    assert measure_agreement([], SHAPES) is None
-    assert measure_agreement([[tag("number", "A")]], SHAPES) is None
+    assert measure_agreement([], FIELD_SPECS) is None
+    assert measure_agreement([[tag("number", "A")]], FIELD_SPECS) is None
 
 
 def test_equal_tags_are_compared_with_all_tags_of_both_sets() -> None:

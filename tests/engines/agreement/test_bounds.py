@@ -14,7 +14,7 @@ from app.engines.agreement.boxes import Budget
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.votes import find_majority
-from tests.engines.agreement.labels import SHAPES, measure, region, span, tag
+from tests.engines.agreement.labels import FIELD_SPECS, measure, region, span, tag
 from tests.factories.properties import examples
 
 QUICK = examples(200)
@@ -76,10 +76,10 @@ def _count_equal_items(left: list[frozenset[int]], right: list[frozenset[int]]) 
 
 def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [_make_lines("a", "b", "c"), _make_lines("a", "x", "b", "c"), _make_lines("a", "b")]
-    assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
+    assert align_rows(sets, FIELD_SPECS).rows["lines", 2] == (1, 2, 1)
     monkeypatch.setattr(rows, "MAX_ALIGNED_ROWS", 4)
     for ordered_sets in (sets, sets[::-1]):
-        alignment = align_rows(ordered_sets, SHAPES)
+        alignment = align_rows(ordered_sets, FIELD_SPECS)
         source_rows = {number: set(line) - {None} for (_, number), line in alignment.rows.items()}
         assert source_rows == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
         assert alignment.tag_sets == ordered_sets
@@ -124,10 +124,10 @@ def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPa
     moved = [region([n / 100 + 0.001, 0.0, (n + 1) / 100, 1.0]) for n in range(20)]
     sets = [side_by_side, side_by_side, moved]
     monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", 0)
-    (exact,) = find_majority(sets, SHAPES)
+    (exact,) = find_majority(sets, FIELD_SPECS)
     assert (len(exact.winners), exact.tie) == (20, False)
     monkeypatch.setattr(dense_marks, "MAX_COMPARISONS", 40)
-    (cut,) = find_majority(sets, SHAPES)
+    (cut,) = find_majority(sets, FIELD_SPECS)
     assert (cut.winners, cut.tie, cut.unanimous) == ((), True, False)
     assert [choice.voters for choice in cut.choices] == [(0, 1)] * 20 + [(2,)] * 20
-    assert find_majority(sets[::-1], SHAPES)[0].choices[0].tag == cut.choices[0].tag
+    assert find_majority(sets[::-1], FIELD_SPECS)[0].choices[0].tag == cut.choices[0].tag

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.engines.agreement.comparing import diff
-from tests.engines.agreement.labels import SHAPES, region, span, tag
+from tests.engines.agreement.labels import FIELD_SPECS, region, span, tag
 
 
 def _get_value(tag: Any) -> Any:
@@ -13,7 +13,7 @@ def _get_value(tag: Any) -> Any:
 def _list_changes(before: list[Any], after: list[Any]) -> list[tuple[Any, ...]]:
     return [
         (c["field"], c["row"], c["kind"], _get_value(c["from"]), _get_value(c["to"]))
-        for c in diff(before, after, SHAPES)
+        for c in diff(before, after, FIELD_SPECS)
     ]
 
 
@@ -30,14 +30,14 @@ def test_a_value_changed_came_or_went() -> None:
 def test_members_say_what_changed() -> None:
     before = [tag("number", "A-1", confidence=0.4, source="model")]
     after = [tag("number", "A-1", confidence=None, source="human")]
-    (change,) = diff(before, after, SHAPES)
+    (change,) = diff(before, after, FIELD_SPECS)
     assert (change["kind"], change["members"]) == ("changed", ["confidence", "source"])
     assert (change["from"], change["to"]) == (before[0], after[0])
 
 
 def test_the_order_of_values_is_no_difference() -> None:
     before = [tag("note", "a"), tag("note", "b"), tag("number", "1")]
-    assert diff(before, before[::-1], SHAPES) == []
+    assert diff(before, before[::-1], FIELD_SPECS) == []
 
 
 def test_one_of_two_equal_values_went() -> None:
@@ -57,7 +57,7 @@ def test_an_equal_value_with_other_evidence_is_paired_with_it() -> None:
     piece = {"page": 1, "box": None, "start": None, "end": None, "text": None}
     before = [tag("note", "a"), tag("note", "b")]
     after = [tag("note", "b", evidence=[piece]), tag("note", "a")]
-    (change,) = diff(before, after, SHAPES)
+    (change,) = diff(before, after, FIELD_SPECS)
     assert (change["from"]["value"], change["members"]) == ("b", ["evidence"])
 
 
@@ -94,22 +94,22 @@ def test_a_single_span_has_one_change_wherever_it_went() -> None:
 
 def test_a_box_given_another_word_is_the_same_box() -> None:
     before, after = [region([0, 0, 0.5, 0.5], "seal")], [region([0, 0, 0.5, 0.5], "stamp")]
-    (change,) = diff(before, after, SHAPES)
+    (change,) = diff(before, after, FIELD_SPECS)
     assert (change["kind"], change["members"]) == ("changed", ["value"])
 
 
 def test_boxes_pair_from_half_an_overlap_on_one_page() -> None:
     box = region([0, 0, 0.4, 0.4])
-    assert [c["kind"] for c in diff([box], [region([0, 0, 0.4, 0.3])], SHAPES)] == ["changed"]
+    assert [c["kind"] for c in diff([box], [region([0, 0, 0.4, 0.3])], FIELD_SPECS)] == ["changed"]
     for other in (region([0, 0, 0.4, 0.1]), region([0, 0, 0.4, 0.4], page=2)):
-        assert [c["kind"] for c in diff([box], [other], SHAPES)] == ["removed", "added"]
+        assert [c["kind"] for c in diff([box], [other], FIELD_SPECS)] == ["removed", "added"]
 
 
 def test_same_is_told_when_asked_for() -> None:
     tags = [tag("number", "A-1"), tag("note", "x")]
-    assert [c["kind"] for c in diff(tags, tags, SHAPES, include_same=True)] == ["same", "same"]
+    assert [c["kind"] for c in diff(tags, tags, FIELD_SPECS, include_same=True)] == ["same", "same"]
 
 
 def test_fields_that_the_version_does_not_have_come_last() -> None:
     before = [tag("abandoned", "x"), tag("number", "A")]
-    assert [c["field"] for c in diff(before, [], SHAPES)] == ["number", "abandoned"]
+    assert [c["field"] for c in diff(before, [], FIELD_SPECS)] == ["number", "abandoned"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.engines.agreement import dense_marks, marks, measures
 from app.engines.agreement.marks import MIN_OVERLAP, Mark, compute_overlap, group_marks, match_marks
 from app.engines.agreement.measures import has_agreement
-from tests.engines.agreement.labels import SHAPES, span
+from tests.engines.agreement.labels import FIELD_SPECS, span
 from tests.factories.properties import examples
 
 QUICK = examples(150)
@@ -222,8 +222,8 @@ def test_a_submission_leaves_to_people_what_would_keep_it_too_long(
     sets = [[span("names", n, n + 5000 + s) for n in range(600)] for s in (0, 3)]
     # In a heap each of the 1,200 counts five times.
     monkeypatch.setattr(measures, "MAX_MATCHED_MARKS", 9600)
-    assert has_agreement(sets, SHAPES, 0.9) is True
+    assert has_agreement(sets, FIELD_SPECS, 0.9) is True
     monkeypatch.setattr(measures, "MAX_MATCHED_MARKS", 9599)
-    assert has_agreement(sets, SHAPES, 0.9) is False
+    assert has_agreement(sets, FIELD_SPECS, 0.9) is False
     # What is the same in all needs no matching.
-    assert has_agreement([sets[0], sets[0]], SHAPES, 0.9) is True
+    assert has_agreement([sets[0], sets[0]], FIELD_SPECS, 0.9) is True

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.engines.agreement.comparing import diff
 from app.engines.agreement.measures import has_agreement
 from app.engines.agreement.votes import find_majority
-from tests.engines.agreement.labels import SHAPES, count_tags, measure, region, span, tag
+from tests.engines.agreement.labels import FIELD_SPECS, count_tags, measure, region, span, tag
 from tests.factories.properties import examples
 
 QUICK = examples(200)
@@ -48,7 +48,7 @@ SETS = st.tuples(
 @QUICK
 @given(SETS, SETS)
 def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> None:
-    changes = diff(a, b, SHAPES)
+    changes = diff(a, b, FIELD_SPECS)
     gone = [c["from"] for c in changes if c["from"]]
     come = [c["to"] for c in changes if c["to"]]
     assert count_tags(a) - count_tags(gone) + count_tags(come) == count_tags(b)
@@ -59,24 +59,24 @@ def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> N
 @given(SETS, SETS)
 def test_a_diff_taken_the_other_way_says_the_opposite(a: list[Any], b: list[Any]) -> None:
     opposite = {"added": "removed", "removed": "added", "changed": "changed"}
-    there = Counter((c["field"], c["row"], c["kind"]) for c in diff(a, b, SHAPES))
-    back = Counter((c["field"], c["row"], opposite[c["kind"]]) for c in diff(b, a, SHAPES))
+    there = Counter((c["field"], c["row"], c["kind"]) for c in diff(a, b, FIELD_SPECS))
+    back = Counter((c["field"], c["row"], opposite[c["kind"]]) for c in diff(b, a, FIELD_SPECS))
     assert there == back
 
 
 @QUICK
 @given(SETS)
 def test_nothing_differs_from_itself(a: list[Any]) -> None:
-    assert diff(a, a, SHAPES) == []
-    assert diff(a, a[::-1], SHAPES) == []
+    assert diff(a, a, FIELD_SPECS) == []
+    assert diff(a, a[::-1], FIELD_SPECS) == []
     agreement = measure(a, a)
     assert agreement.overall == 1.0
     assert set(agreement.fields.values()) <= {1.0}
     winning_tags: list[Any] = []
-    for ballot in find_majority([a, a, a], SHAPES):
-        assert not ballot.tie
-        assert ballot.winners == ballot.choices
-        winning_tags += (choice.tag for choice in ballot.winners)
+    for vote_result in find_majority([a, a, a], FIELD_SPECS):
+        assert not vote_result.tie
+        assert vote_result.winners == vote_result.choices
+        winning_tags += (choice.tag for choice in vote_result.winners)
     assert count_tags(winning_tags) == count_tags(a)
 
 
@@ -87,14 +87,21 @@ def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], generator: 
     generator.shuffle(order)
     shuffled = [generator.sample(sets[position], len(sets[position])) for position in order]
     assert measure(*sets) == measure(*shuffled)
-    votes = [_list_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
-    assert votes == [_list_votes(b, order) for b in find_majority(shuffled, SHAPES)]
+    votes = [_list_votes(b, list(range(len(sets)))) for b in find_majority(sets, FIELD_SPECS)]
+    assert votes == [_list_votes(b, order) for b in find_majority(shuffled, FIELD_SPECS)]
 
 
-def _list_votes(ballot: Any, order: list[int]) -> Any:
-    choices = [(c.tag, sorted(order[v] for v in c.voters)) for c in ballot.choices]
-    winners = [c.tag for c in ballot.winners]
-    return ballot.field, ballot.row, choices, winners, ballot.tie, ballot.unanimous
+def _list_votes(vote_result: Any, order: list[int]) -> Any:
+    choices = [(c.tag, sorted(order[v] for v in c.voters)) for c in vote_result.choices]
+    winners = [c.tag for c in vote_result.winners]
+    return (
+        vote_result.field,
+        vote_result.row,
+        choices,
+        winners,
+        vote_result.tie,
+        vote_result.unanimous,
+    )
 
 
 @QUICK
@@ -105,7 +112,9 @@ def test_shares_are_shares(sets: list[Any]) -> None:
         assert 0 <= share <= 1
     if agreement.overall == pytest.approx(1.0):
         assert all(
-            ballot.unanimous for ballot in find_majority(sets, SHAPES) if ballot.field == "paid"
+            vote_result.unanimous
+            for vote_result in find_majority(sets, FIELD_SPECS)
+            if vote_result.field == "paid"
         )
 
 
@@ -115,19 +124,22 @@ def test_each_tag_is_one_vote(sets: list[Any]) -> None:
     submitted_votes = Counter(
         (tag["field"], tag["row"], number) for number, tags in enumerate(sets) for tag in tags
     )
-    ballots = find_majority(sets, SHAPES)
+    vote_results = find_majority(sets, FIELD_SPECS)
     assert submitted_votes == Counter(
-        (b.field, b.row, voter) for b in ballots for choice in b.choices for voter in choice.voters
+        (b.field, b.row, voter)
+        for b in vote_results
+        for choice in b.choices
+        for voter in choice.voters
     )
 
 
 @QUICK
 @given(st.lists(SETS, min_size=1, max_size=5))
 def test_a_field_of_one_value_has_one_winner_at_most(sets: list[Any]) -> None:
-    for ballot in find_majority(sets, SHAPES):
-        if not SHAPES[ballot.field].multiple:
-            assert len(ballot.winners) <= 1
-            assert not (ballot.winners and ballot.tie)
+    for vote_result in find_majority(sets, FIELD_SPECS):
+        if not FIELD_SPECS[vote_result.field].multiple:
+            assert len(vote_result.winners) <= 1
+            assert not (vote_result.winners and vote_result.tie)
 
 
 @QUICK
@@ -135,4 +147,4 @@ def test_a_field_of_one_value_has_one_winner_at_most(sets: list[Any]) -> None:
 def test_the_quick_answer_is_that_of_the_whole_measure(sets: list[Any], least: float) -> None:
     overall = measure(*sets).overall
     for line in (least, overall):
-        assert has_agreement(sets, SHAPES, line) is (overall >= line)
+        assert has_agreement(sets, FIELD_SPECS, line) is (overall >= line)

@@ -14,14 +14,14 @@ from app.engines.agreement import sequences
 from app.engines.agreement.comparing import diff_by_content
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
-from app.engines.agreement.tag_keys import build_shapes
+from app.engines.agreement.tag_keys import build_field_specs
 from app.engines.agreement.votes import find_majority
-from tests.engines.agreement.labels import SHAPES, count_tags, measure, span, tag
+from tests.engines.agreement.labels import FIELD_SPECS, count_tags, measure, span, tag
 from tests.factories.labels import make_field
 from tests.factories.properties import examples
 
 QUICK = examples(200)
-KNOWN = build_shapes(
+KNOWN = build_field_specs(
     [
         make_field(
             "lines",
@@ -48,7 +48,7 @@ def table(*rows: str) -> list[dict[str, Any]]:
 
 
 def _measure_overall(*sets: list[Any]) -> float:
-    return measure(*align_rows(sets, KNOWN).tag_sets, shapes=KNOWN).overall
+    return measure(*align_rows(sets, KNOWN).tag_sets, field_specs=KNOWN).overall
 
 
 _row = st.builds(str.__add__, st.sampled_from("abcd"), st.sampled_from(["", "1", "2"]))
@@ -112,7 +112,7 @@ def test_cells_of_several_values_and_spans_tell_rows_apart() -> None:
 
 
 def test_tables_of_a_schema_move_by_themselves_and_other_tags_stay() -> None:
-    known = build_shapes(
+    known = build_field_specs(
         [make_field(key, "table", columns=[make_field("item", "text")]) for key in ("one", "two")]
     )
     before = [tag("one.item", "a", row=0), tag("two.item", "a", row=0), tag("free", "x")]
@@ -310,5 +310,5 @@ def test_of_long_tables_only_what_differs_is_weighed(monkeypatch: pytest.MonkeyP
 def test_tables_of_the_schema_with_one_column() -> None:
     before = [tag("lines.item", "rope", row=0), tag("lines.item", "sail", row=1)]
     after = [tag("lines.item", "rope", row=0), tag("lines.item", "mast", row=1)]
-    (change,) = diff_by_content(before, after, SHAPES).changes
+    (change,) = diff_by_content(before, after, FIELD_SPECS).changes
     assert (change["kind"], change["row"]) == ("changed", 1)

@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 from hypothesis import given
 
-from app.engines.agreement.tag_keys import build_shapes
+from app.engines.agreement.tag_keys import build_field_specs
 from app.workflow.tag_sets.service.provenance import build_entry, correct_entries
-from tests.engines.agreement.labels import SHAPES
+from tests.engines.agreement.labels import FIELD_SPECS
 from tests.engines.agreement.test_properties import SETS
 from tests.factories.properties import examples
 from tests.factories.workspace import FIELDS, Workspace, rows, tag
@@ -133,18 +133,20 @@ _TRACED = examples(200)
 @given(SETS, SETS)
 def test_each_tag_has_its_entry_and_none_is_made_up(before: list[Any], after: list[Any]) -> None:
     entries = [build_entry(one, "agreement", [(str(n), n)]) for n, one in enumerate(before)]
-    found = correct_entries(entries, before, after, SHAPES)
+    found = correct_entries(entries, before, after, FIELD_SPECS)
     assert [_get_identity(one) for one in found] == [_get_identity(one) for one in after]
     kept = [one for one in found if one["by"] != "reviewer"]
     assert max(Counter(str(one["revisions"]) for one in kept).values(), default=1) == 1
     for one in kept:
         (said,) = one["revisions"]
         assert orjson.dumps(before[said]["value"]) == orjson.dumps(one["value"])
-    assert correct_entries(entries, before, before, SHAPES) == entries
+    assert correct_entries(entries, before, before, FIELD_SPECS) == entries
 
 
 def test_of_a_table_that_was_emptied_nothing_is_kept() -> None:
     held = [{**one, "confidence": None, "source": "human", "evidence": []} for one in rows("a")]
     traced = [build_entry(held[0], "choice", [("x", 3)])]
-    assert correct_entries(traced, held, [], build_shapes(FIELDS)) == []
-    assert correct_entries([], [], held, build_shapes(FIELDS)) == [build_entry(held[0], "reviewer")]
+    assert correct_entries(traced, held, [], build_field_specs(FIELDS)) == []
+    assert correct_entries([], [], held, build_field_specs(FIELDS)) == [
+        build_entry(held[0], "reviewer")
+    ]

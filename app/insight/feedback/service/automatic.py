@@ -75,8 +75,8 @@ def _get_model(tag_set: EligibleTagSet) -> str:
 
 
 def _build_rows(tag_set: EligibleTagSet) -> Iterator[dict[str, Any]]:
-    shapes = rules.get_version_rules(tag_set.schema_version_id).shapes
-    compared_values = list(compare_tags(tag_set.initial_tags, tag_set.tags, shapes))
+    field_specs = rules.get_version_rules(tag_set.schema_version_id).field_specs
+    compared_values = list(compare_tags(tag_set.initial_tags, tag_set.tags, field_specs))
     now = db.utc_now()
     for position, (value, feedback_id) in enumerate(
         zip(compared_values, generate_ids(len(compared_values)), strict=True)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from app.engines.agreement.comparing import diff
 from app.engines.agreement.rows import align_rows
-from app.engines.agreement.tag_keys import Shape, Shapes, build_value_key
+from app.engines.agreement.tag_keys import FieldSpec, FieldSpecs, build_value_key
 from app.engines.fields import Tag
 from app.insight.feedback.models import FeedbackOutcome
 
-_TEXT_SHAPE = Shape("text", multiple=False)
+_TEXT_FIELD_SPEC = FieldSpec("text", multiple=False)
 
 
 class ComparedValue(NamedTuple):
@@ -26,39 +26,41 @@ class ComparedValue(NamedTuple):
 
 
 def compare_tags(
-    predicted_tags: Sequence[Tag], correct_tags: Sequence[Tag], shapes: Shapes
+    predicted_tags: Sequence[Tag], correct_tags: Sequence[Tag], field_specs: FieldSpecs
 ) -> Iterator[ComparedValue]:
     """Compare predicted tags with correct tags, and yield the outcome of each value.
 
     The rows of a table are matched by content, and their cells are compared one by one. If a field
     has several tags, they are matched by value. Values without a match are spurious or missed.
     """
-    old_tags, new_tags = align_rows([predicted_tags, correct_tags], shapes).tag_sets
-    for change in diff(old_tags, new_tags, shapes, include_same=True):
+    old_tags, new_tags = align_rows([predicted_tags, correct_tags], field_specs).tag_sets
+    for change in diff(old_tags, new_tags, field_specs, include_same=True):
         old, new = change["from"], change["to"]
-        outcome = classify(old, new, shapes.get(change["field"], _TEXT_SHAPE))
+        outcome = classify(old, new, field_specs.get(change["field"], _TEXT_FIELD_SPEC))
         confidence = None if old is None else old["confidence"]
         yield ComparedValue(change["field"], change["row"], outcome, confidence)
 
 
-def classify(predicted_tag: Tag | None, correct_tag: Tag | None, shape: Shape) -> FeedbackOutcome:
+def classify(
+    predicted_tag: Tag | None, correct_tag: Tag | None, field_spec: FieldSpec
+) -> FeedbackOutcome:
     """Classify a predicted tag by comparing it with the correct tag; one of them may be None."""
     if predicted_tag is None:
         return FeedbackOutcome.MISSED
     if correct_tag is None:
         return FeedbackOutcome.SPURIOUS
-    is_same = _build_key(predicted_tag, shape) == _build_key(correct_tag, shape)
+    is_same = _build_key(predicted_tag, field_spec) == _build_key(correct_tag, field_spec)
     return FeedbackOutcome.CORRECT if is_same else FeedbackOutcome.CORRECTED
 
 
-def _build_key(tag: Tag, shape: Shape) -> object:
+def _build_key(tag: Tag, field_spec: FieldSpec) -> object:
     """Build the comparison key of a tag: its value, or the position of a span or region.
 
     The key of a region also contains its value.
     """
-    if not shape.has_marks:
+    if not field_spec.has_marks:
         return build_value_key(tag)
     names = ("page", "box", "start", "end")
     positions = [[evidence[name] for name in names] for evidence in tag["evidence"]]
     # The text of a span follows from its position.
-    return positions if shape.field_type == "span" else (positions, build_value_key(tag))
+    return positions if field_spec.field_type == "span" else (positions, build_value_key(tag))

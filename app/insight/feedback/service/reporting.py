@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts.service import texts as artifacts
-from app.engines.agreement.tag_keys import Shape
+from app.engines.agreement.tag_keys import FieldSpec
 from app.engines.fields import Tag, TagErrors
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.queries import recording
@@ -104,12 +104,12 @@ def _build_row(
     if version_id is None:
         raise errors.invalid("The artifact has no schema with a published version.", "artifact_id")
     version = rules.get_version_rules(version_id)
-    shape = version.shapes.get(report["field"])
-    if shape is None:
+    field_spec = version.field_specs.get(report["field"])
+    if field_spec is None:
         raise errors.invalid(
             "Must be the key of a schema field, or `table.column` for a column.", "field"
         )
-    outcome = _compare(report, version, shape, document)
+    outcome = _compare(report, version, field_spec, document)
     confidence = build_confidence_columns(report.get("confidence"), outcome, is_counted=True)
     feedback_row: dict[str, Any] = {
         "id": uuid7(),
@@ -125,7 +125,7 @@ def _build_row(
         "tag_set_id": None if tag_set is None else tag_set.id,
         "labeler_id": None if tag_set is None else tag_set.labeler_id,
         "day": db.utc_now().date(),
-        "value_key": _build_value_key(report) if shape.multiple else None,
+        "value_key": _build_value_key(report) if field_spec.multiple else None,
         "recorded_by": caller.user_id,
         "created_at": db.utc_now(),
     }
@@ -143,7 +143,7 @@ def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> Report
 
 
 def _compare(
-    report: dict[str, Any], version: VersionRules, shape: Shape, document: ReportedDocument
+    report: dict[str, Any], version: VersionRules, field_spec: FieldSpec, document: ReportedDocument
 ) -> FeedbackOutcome:
     """Validate a report, and return the outcome of comparing its values.
 
@@ -158,15 +158,15 @@ def _compare(
     _check_row(report)
     correct = None
     if values["correct"] is not None:
-        correct = _parse_value(report, "correct", version, shape, document)
+        correct = _parse_value(report, "correct", version, field_spec, document)
     if values["predicted"] is None:
-        return classify(None, correct, shape)
+        return classify(None, correct, field_spec)
     try:
-        predicted = _parse_value(report, "predicted", version, shape, document)
+        predicted = _parse_value(report, "predicted", version, field_spec, document)
     except ApiError:
         # A predicted value that the field does not allow is wrong, but the report is valid.
         return FeedbackOutcome.SPURIOUS if correct is None else FeedbackOutcome.CORRECTED
-    return classify(predicted, correct, shape)
+    return classify(predicted, correct, field_spec)
 
 
 def _check_row(report: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ def _parse_value(
     report: dict[str, Any],
     name: str,
     version: VersionRules,
-    shape: Shape,
+    field_spec: FieldSpec,
     document: ReportedDocument,
 ) -> Tag:
     """Parse a reported value into a tag. Raises 400 if the field does not allow the value.
@@ -189,7 +189,7 @@ def _parse_value(
     The value of a span or region is its list of evidence.
     """
     value = report[name]
-    content = {"evidence": value} if shape.has_marks else {"value": value}
+    content = {"evidence": value} if field_spec.has_marks else {"value": value}
     tag = {"field": report["field"], "row": report.get("row"), **content}
     try:
         (parsed_tag,) = version.fields.check_tags(

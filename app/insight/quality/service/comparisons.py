@@ -8,7 +8,7 @@ from uuid import UUID
 from app.engines.agreement.boxes import Budget
 from app.engines.agreement.measures import measure_agreement
 from app.engines.agreement.rows import align_rows
-from app.engines.agreement.tag_keys import Shape, Shapes
+from app.engines.agreement.tag_keys import FieldSpec, FieldSpecs
 from app.engines.fields import Tag
 from app.insight.quality.models import FRACTION_SCALE, CellSubject
 from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory
@@ -19,19 +19,19 @@ from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 _PAIR_SIZE = 2
 
 
-def _find_common_shapes(tag_sets: Iterable[TagSetHistory]) -> dict[str, Shape]:
-    """Return the shapes that are equal in the schema versions of all tag sets, by field name."""
+def _find_common_field_specs(tag_sets: Iterable[TagSetHistory]) -> dict[str, FieldSpec]:
+    """Return the field specifications that are equal in all schema versions, by field name."""
     version_ids = {tag_set.schema_version_id for tag_set in tag_sets}
-    first, *other_shapes = [rules.get_version_rules(key).shapes for key in version_ids]
+    first, *other_field_specs = [rules.get_version_rules(key).field_specs for key in version_ids]
     return {
-        name: shape
-        for name, shape in first.items()
-        if all(shapes.get(name) == shape for shapes in other_shapes)
+        name: field_spec
+        for name, field_spec in first.items()
+        if all(field_specs.get(name) == field_spec for field_specs in other_field_specs)
     }
 
 
-def _select_tags(tags: Sequence[Tag], shapes: Shapes) -> list[Tag]:
-    return [tag for tag in tags if tag["field"] in shapes]
+def _select_tags(tags: Sequence[Tag], field_specs: FieldSpecs) -> list[Tag]:
+    return [tag for tag in tags if tag["field"] in field_specs]
 
 
 def _list_submitted_tag_sets(document: DocumentHistory, schema_id: UUID) -> list[TagSetHistory]:
@@ -56,29 +56,29 @@ def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budg
     tag_sets = _list_submitted_tag_sets(document, schema_id)
     if len(tag_sets) < _PAIR_SIZE:
         return
-    shapes = _find_common_shapes(tag_sets)
+    field_specs = _find_common_field_specs(tag_sets)
     submissions = [tag_set.list_submissions()[-1] for tag_set in tag_sets]
     alignment = align_rows(
-        [_select_tags(submission.tags, shapes) for submission in submissions], shapes
+        [_select_tags(submission.tags, field_specs) for submission in submissions], field_specs
     )
-    result = measure_agreement(alignment.tag_sets, shapes, budget)
-    if result is None or result.overall is None or not shapes:
+    result = measure_agreement(alignment.tag_sets, field_specs, budget)
+    if result is None or result.overall is None or not field_specs:
         return
     at = max(submission.created_at for submission in submissions)
     subjects = [(CellSubject.SCHEMA, "", "")]
     tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(result.overall))
     for name, agreement in result.fields.items():
-        subjects = [(CellSubject.FIELD, name, shapes[name].field_type)]
+        subjects = [(CellSubject.FIELD, name, field_specs[name].field_type)]
         tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
     for index, agreement in _measure_agreement_by_tag_set(
-        alignment.tag_sets, shapes, budget, result.overall
+        alignment.tag_sets, field_specs, budget, result.overall
     ).items():
         subjects = [(CellSubject.LABELER, str(tag_sets[index].labeler_id), "")]
         tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
 
 
 def _measure_agreement_by_tag_set(
-    tag_sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget, overall: float
+    tag_sets: Sequence[Sequence[Tag]], field_specs: FieldSpecs, budget: Budget, overall: float
 ) -> dict[int, float]:
     """Return the mean agreement of each tag set with the other tag sets, by index.
 
@@ -88,7 +88,7 @@ def _measure_agreement_by_tag_set(
         return {0: overall, 1: overall}
     agreements: dict[int, list[float]] = defaultdict(list)
     for left, right in combinations(range(len(tag_sets)), 2):
-        result = measure_agreement([tag_sets[left], tag_sets[right]], shapes, budget)
+        result = measure_agreement([tag_sets[left], tag_sets[right]], field_specs, budget)
         if result is not None and result.overall is not None:
             agreements[left].append(result.overall)
             agreements[right].append(result.overall)
@@ -112,18 +112,18 @@ def add_accuracy(tally: Tally, document: DocumentHistory, budget: Budget) -> Non
         submissions = tag_set.list_submissions()
         if tag_set is answer or not submissions or tag_set.labeler_id is None:
             continue
-        shapes = _find_common_shapes((answer, tag_set))
+        field_specs = _find_common_field_specs((answer, tag_set))
         compared_revisions = (answer.revisions[-1], submissions[0])
-        tags = [_select_tags(revision.tags, shapes) for revision in compared_revisions]
-        result = measure_agreement(align_rows(tags, shapes).tag_sets, shapes, budget)
-        if result is None or result.overall is None or not shapes:
+        tags = [_select_tags(revision.tags, field_specs) for revision in compared_revisions]
+        result = measure_agreement(align_rows(tags, field_specs).tag_sets, field_specs, budget)
+        if result is None or result.overall is None or not field_specs:
             continue
         at = submissions[0].created_at
         accuracy = _scale_fraction(result.overall)
         subjects = tag_set.list_subjects()
         tally.add(at, tag_set.schema_id, subjects, checked=1, accuracy=accuracy)
         for name, field_accuracy in result.fields.items():
-            subjects = [(CellSubject.FIELD, name, shapes[name].field_type)]
+            subjects = [(CellSubject.FIELD, name, field_specs[name].field_type)]
             tally.add(
                 at, tag_set.schema_id, subjects, checked=1, accuracy=_scale_fraction(field_accuracy)
             )

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from app.engines.agreement.boxes import Budget
 from app.engines.agreement.comparing import Change, diff_by_content
 from app.engines.agreement.measures import MAX_MATCHED_MARKS
-from app.engines.agreement.tag_keys import Shapes
+from app.engines.agreement.tag_keys import FieldSpecs
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory
 from app.insight.quality.service.comparisons import add_accuracy, add_agreement
@@ -93,24 +93,26 @@ def _add_reviewed_fields(tally: Tally, tag_set: TagSetHistory) -> None:
     for old_revision, new_revision in pairwise(tag_set.revisions):
         if new_revision.kind not in ("accept", "correction") or new_revision.author_id is None:
             continue
-        shapes = rules.get_version_rules(tag_set.schema_version_id).shapes
+        field_specs = rules.get_version_rules(tag_set.schema_version_id).field_specs
         names = {tag["field"] for tag in (*old_revision.tags, *new_revision.tags)}
         changed_fields = set()
         if new_revision.kind == "correction":
-            changes = diff_by_content(old_revision.tags, new_revision.tags, shapes).changes
+            changes = diff_by_content(old_revision.tags, new_revision.tags, field_specs).changes
             changed_fields = {
-                change["field"] for change in changes if _changes_value(change, shapes)
+                change["field"] for change in changes if _changes_value(change, field_specs)
             }
-        for name in names & shapes.keys():
+        for name in names & field_specs.keys():
             counter = "corrected" if name in changed_fields else "accepted"
-            subjects = [(CellSubject.FIELD, name, shapes[name].field_type)]
+            subjects = [(CellSubject.FIELD, name, field_specs[name].field_type)]
             tally.add(new_revision.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 
-def _changes_value(change: Change, shapes: Shapes) -> bool:
+def _changes_value(change: Change, field_specs: FieldSpecs) -> bool:
     """Return whether a change adds, removes or changes a value, or moves a mark."""
     if change["kind"] != "changed":
         return True
-    shape = shapes.get(change["field"])
-    properties = {"value", "evidence"} if shape is not None and shape.has_marks else {"value"}
+    field_spec = field_specs.get(change["field"])
+    properties = (
+        {"value", "evidence"} if field_spec is not None and field_spec.has_marks else {"value"}
+    )
     return not properties.isdisjoint(change["members"])

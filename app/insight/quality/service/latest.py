@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement.tag_keys import build_shapes
+from app.engines.agreement.tag_keys import build_field_specs
 from app.insight.feedback.service import summaries
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading, trends
@@ -156,9 +156,9 @@ def get_current_types(
 ) -> dict[tuple[UUID, str], str]:
     """Return the current type of each field, by schema and name."""
     return {
-        (key, name): shape.field_type
+        (key, name): field_spec.field_type
         for key, (_, fields) in current_schemas.items()
-        for name, shape in build_shapes(fields).items()
+        for name, field_spec in build_field_specs(fields).items()
     }
 
 

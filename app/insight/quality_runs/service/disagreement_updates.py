@@ -11,7 +11,7 @@ import orjson
 from app.engines.agreement.boxes import Budget
 from app.engines.agreement.measures import MAX_MATCHED_MARKS, measure_agreement
 from app.engines.agreement.rows import align_rows
-from app.engines.agreement.tag_keys import Shape, build_shapes, build_value_key
+from app.engines.agreement.tag_keys import FieldSpec, build_field_specs, build_value_key
 from app.insight.quality_runs.models import FRACTION_SCALE
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.queries.disagreements import StoredAnswer
@@ -55,15 +55,15 @@ def update_next_documents(schema_id: UUID, after: UUID) -> UUID | None:
     return artifact_ids[-1]
 
 
-def _load_versions(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, Shape]]]:
+def _load_versions(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, FieldSpec]]]:
     return {
-        version.id: (version.number, build_shapes(version.fields))
+        version.id: (version.number, build_field_specs(version.fields))
         for version in records.list_versions(schema_id)
     }
 
 
 def compare(
-    answers: Sequence[StoredAnswer], versions: dict[UUID, tuple[int, dict[str, Shape]]]
+    answers: Sequence[StoredAnswer], versions: dict[UUID, tuple[int, dict[str, FieldSpec]]]
 ) -> list[dict[str, Any]]:
     """Compare the answers of several labelers for one document, and return the disagreements.
 
@@ -73,34 +73,34 @@ def compare(
     comparable_answers = [answer for answer in answers if answer.version_id in versions]
     if len(comparable_answers) < _MIN_ANSWERS:
         return []
-    newest_shapes = max(
+    newest_field_specs = max(
         (versions[answer.version_id] for answer in comparable_answers), key=lambda entry: entry[0]
     )[1]
     groups: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for name, shape in newest_shapes.items():
+    for name, field_spec in newest_field_specs.items():
         positions = tuple(
             position
             for position, answer in enumerate(comparable_answers)
-            if versions[answer.version_id][1].get(name) == shape
+            if versions[answer.version_id][1].get(name) == field_spec
         )
         if len(positions) >= _MIN_ANSWERS:
             groups[positions].append(name)
     rows = []
     for positions, names in groups.items():
-        shapes = {name: newest_shapes[name] for name in names}
+        field_specs = {name: newest_field_specs[name] for name in names}
         tag_sets = [
-            [tag for tag in comparable_answers[position].tags if tag["field"] in shapes]
+            [tag for tag in comparable_answers[position].tags if tag["field"] in field_specs]
             for position in positions
         ]
-        rows += _compare_tag_sets(comparable_answers[0], tag_sets, shapes)
+        rows += _compare_tag_sets(comparable_answers[0], tag_sets, field_specs)
     return rows
 
 
 def _compare_tag_sets(
-    first_answer: StoredAnswer, tag_sets: list[Tags], shapes: dict[str, Shape]
+    first_answer: StoredAnswer, tag_sets: list[Tags], field_specs: dict[str, FieldSpec]
 ) -> list[dict[str, Any]]:
     budget = Budget(MAX_MATCHED_MARKS)
-    result = measure_agreement(align_rows(tag_sets, shapes).tag_sets, shapes, budget)
+    result = measure_agreement(align_rows(tag_sets, field_specs).tag_sets, field_specs, budget)
     assert result is not None, "there are at least two tag sets"
     return [
         {
@@ -110,7 +110,7 @@ def _compare_tag_sets(
             "field": name,
             "share": round((1 - agreement) * FRACTION_SCALE),
             "raters": len(tag_sets),
-            "answers": _summarize(name, tag_sets, shapes[name]),
+            "answers": _summarize(name, tag_sets, field_specs[name]),
             "compared_at": db.utc_now(),
         }
         for name, agreement in result.fields.items()
@@ -118,7 +118,7 @@ def _compare_tag_sets(
     ]
 
 
-def _summarize(name: str, tag_sets: list[Tags], shape: Shape) -> list[dict[str, Any]]:
+def _summarize(name: str, tag_sets: list[Tags], field_spec: FieldSpec) -> list[dict[str, Any]]:
     """Summarize the most frequent answers, without revealing labelers or the accepted answer."""
     counts: dict[Any, int] = defaultdict(int)
     value_by_key: dict[Any, Any] = {}
@@ -126,7 +126,7 @@ def _summarize(name: str, tag_sets: list[Tags], shape: Shape) -> list[dict[str, 
         field_tags = [tag for tag in tags if tag["field"] == name]
         key = frozenset(map(build_value_key, field_tags))
         values = [_shorten(tag["value"]) for tag in field_tags[:MAX_VALUES]]
-        is_list = shape.multiple or "." in name
+        is_list = field_spec.multiple or "." in name
         value_by_key.setdefault(key, values if is_list else next(iter(values), None))
         counts[key] += 1
     ranked_keys = sorted(counts, key=lambda key: (-counts[key], orjson.dumps(value_by_key[key])))

@@ -11,7 +11,7 @@ from app.engines.agreement.metrics import (
     SPAN_METRICS,
     Metric,
 )
-from app.engines.agreement.tag_keys import Shape, build_shapes
+from app.engines.agreement.tag_keys import FieldSpec, build_field_specs
 from app.insight.quality_runs.queries.records import VersionFields
 from app.kit.chunks import split_by_size
 
@@ -98,32 +98,38 @@ def plan_fields(
     `versions` is ordered newest first. The type of a field is its type in the newest version
     that contains it.
     """
-    shapes_by_version = {version.id: build_shapes(version.fields) for version in versions}
+    field_specs_by_version = {version.id: build_field_specs(version.fields) for version in versions}
     numbers = {version.id: version.number for version in versions}
     selected_metrics = [metric for metric in Metric if metric in set(metrics)]
-    newest_shapes: dict[str, Shape] = {}
-    for shapes in shapes_by_version.values():
-        for name, shape in shapes.items():
-            newest_shapes.setdefault(name, shape)
+    newest_field_specs: dict[str, FieldSpec] = {}
+    for field_specs in field_specs_by_version.values():
+        for name, field_spec in field_specs.items():
+            newest_field_specs.setdefault(name, field_spec)
     options = _list_options(versions)
     plans = []
-    for name, shape in newest_shapes.items():
+    for name, field_spec in newest_field_specs.items():
         if names and name not in names:
             continue
-        shape_by_version = {
-            key: shapes[name] for key, shapes in shapes_by_version.items() if name in shapes
+        field_spec_by_version = {
+            key: field_specs[name]
+            for key, field_specs in field_specs_by_version.items()
+            if name in field_specs
         }
-        comparison = _choose_comparison(name, shape)
+        comparison = _choose_comparison(name, field_spec)
         plan = FieldPlan(
             name=name,
-            kind=shape.field_type,
+            kind=field_spec.field_type,
             comparison=comparison,
             metrics=tuple(
                 metric for metric in selected_metrics if metric in _AVAILABLE_METRICS[comparison]
             ),
-            version_ids=frozenset(key for key, other in shape_by_version.items() if other == shape),
+            version_ids=frozenset(
+                key for key, other in field_spec_by_version.items() if other == field_spec
+            ),
             other_versions={
-                key: numbers[key] for key, other in shape_by_version.items() if other != shape
+                key: numbers[key]
+                for key, other in field_spec_by_version.items()
+                if other != field_spec
             },
             options=options.get(name, ()),
         )
@@ -155,11 +161,11 @@ def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...
     }
 
 
-def _choose_comparison(name: str, shape: Shape) -> ComparisonMethod:
-    if shape.field_type == "span":
+def _choose_comparison(name: str, field_spec: FieldSpec) -> ComparisonMethod:
+    if field_spec.field_type == "span":
         return ComparisonMethod.SPANS
-    if shape.field_type == "region":
+    if field_spec.field_type == "region":
         return ComparisonMethod.REGIONS
-    if shape.multiple or "." in name:
+    if field_spec.multiple or "." in name:
         return ComparisonMethod.SET
     return ComparisonMethod.VALUE

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement.tag_keys import build_shapes
+from app.engines.agreement.tag_keys import build_field_specs
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, PictureFormat
 from app.insight.charts import service as charts
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
@@ -190,11 +190,11 @@ def _check_field(
     if field is None:
         return
     for version in records.list_versions(schema_id):
-        shape = build_shapes(version.fields).get(field)
-        if shape is None:
+        field_spec = build_field_specs(version.fields).get(field)
+        if field_spec is None:
             continue
         if allowed_types is not None and (
-            shape.field_type not in allowed_types or shape.multiple or "." in field
+            field_spec.field_type not in allowed_types or field_spec.multiple or "." in field
         ):
             raise errors.invalid(
                 "Only a choice field with a single value has a confusion matrix.", "field"

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from app.engines.agreement.tag_keys import build_shapes
+from app.engines.agreement.tag_keys import build_field_specs
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import TRANSITIONS, QualityRun, RunStatus
 from app.insight.quality_runs.queries import records
@@ -64,7 +64,7 @@ def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
     versions = records.list_versions(schema_id)
     if not versions:
         raise errors.invalid("This schema has no published version.", "schema_id")
-    known_names = {name for version in versions for name in build_shapes(version.fields)}
+    known_names = {name for version in versions for name in build_field_specs(version.fields)}
     for position, name in enumerate(names):
         if name not in known_names:
             message = "No version of the schema has this field. Write a column as `table.column`."

@@ -13,8 +13,8 @@ from app.engines.agreement.boxes import Budget
 from app.engines.agreement.comparing import Change, diff_by_content
 from app.engines.agreement.measures import MAX_MATCHED_MARKS, measure_agreement
 from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
-from app.engines.agreement.tag_keys import Shapes, TagKey
-from app.engines.agreement.votes import Ballot, find_majority
+from app.engines.agreement.tag_keys import FieldSpecs, TagKey
+from app.engines.agreement.votes import VoteResult, find_majority
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
@@ -51,12 +51,12 @@ def list_revisions(
     compared_numbers = {*numbers, *(number - 1 for number in numbers)}
     tags = revisions.get_tags(tag_set_id, sorted(compared_numbers), max_bytes=max_bytes)
     tags[0] = []  # The first revision is compared with an empty tag set.
-    shapes = rules.get_version_rules(tag_set.schema_version_id).shapes
+    field_specs = rules.get_version_rules(tag_set.schema_version_id).field_specs
 
     def compare_revision(number: int) -> dict[str, Any] | None:
         if number not in tags or number - 1 not in tags:
             return None
-        difference = diff_by_content(tags[number - 1], tags[number], shapes)
+        difference = diff_by_content(tags[number - 1], tags[number], field_specs)
         return summarize_changes(difference.changes, moved=difference.moved, max_bytes=max_bytes)
 
     items = [
@@ -94,7 +94,9 @@ def compare(
     if at_revision is not None:
         this_side = _get_revision_side(tag_set_id, at_revision, "at_revision")
     difference = diff_by_content(
-        other_side.tags, this_side.tags, rules.get_version_rules(tag_set.schema_version_id).shapes
+        other_side.tags,
+        this_side.tags,
+        rules.get_version_rules(tag_set.schema_version_id).field_specs,
     )
     counts = summarize_changes(difference.changes, max_entries=0)
     return {
@@ -144,13 +146,17 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     comparable_rows = [row for row in rows if row.schema_id == artifact.schema_id]
     counted_rows = [row for row in comparable_rows if _is_counted(row)]
     newest = max(comparable_rows, key=lambda row: row.version, default=None)
-    shapes = {} if newest is None else rules.get_version_rules(newest.schema_version_id).shapes
-    alignment = align_rows([row.tags for row in counted_rows], shapes)
+    field_specs = (
+        {} if newest is None else rules.get_version_rules(newest.schema_version_id).field_specs
+    )
+    alignment = align_rows([row.tags for row in counted_rows], field_specs)
     budget = Budget(MAX_MATCHED_MARKS)
-    result = measure_agreement(alignment.tag_sets, shapes, budget)
+    result = measure_agreement(alignment.tag_sets, field_specs, budget)
     ids = [row.id for row in counted_rows]
-    ballots = find_majority(alignment.tag_sets, shapes)
-    fields = _render_fields(ballots, ids, alignment, result.tag_keys if result is not None else {})
+    vote_results = find_majority(alignment.tag_sets, field_specs)
+    fields = _render_fields(
+        vote_results, ids, alignment, result.tag_keys if result is not None else {}
+    )
     gold_tag_set = _find_gold_tag_set(comparable_rows) if artifact.gold else None
     return {
         "artifact_id": artifact_id,
@@ -161,44 +167,46 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
                 **row._asdict(),
                 "tag_set_id": row.id,
                 "counted": row.id in ids,
-                "gold_agreement": _measure_gold_agreement(row, gold_tag_set, shapes, budget),
+                "gold_agreement": _measure_gold_agreement(row, gold_tag_set, field_specs, budget),
             }
             for row in rows
         ],
         "fields": fields,
-        "truncated": len(fields) < len(ballots),
+        "truncated": len(fields) < len(vote_results),
     }
 
 
 def _render_fields(
-    ballots: Sequence[Ballot],
+    vote_results: Sequence[VoteResult],
     ids: Sequence[UUID],
     alignment: RowAlignment,
     agreement_by_key: dict[TagKey, float],
 ) -> list[dict[str, Any]]:
-    rendered_ballots = (
+    rendered_vote_results = (
         {
-            **render_ballot(ballot, ids, alignment),
-            "agreement": agreement_by_key.get((ballot.field, ballot.row)),
+            **render_vote_result(vote_result, ids, alignment),
+            "agreement": agreement_by_key.get((vote_result.field, vote_result.row)),
         }
-        for ballot in ballots
+        for vote_result in vote_results
     )
-    return limit_size(rendered_ballots, max_bytes=MAX_PAGE_BYTES)
+    return limit_size(rendered_vote_results, max_bytes=MAX_PAGE_BYTES)
 
 
-def render_ballot(
-    ballot: Ballot, tag_set_ids: Sequence[UUID], alignment: RowAlignment
+def render_vote_result(
+    vote_result: VoteResult, tag_set_ids: Sequence[UUID], alignment: RowAlignment
 ) -> dict[str, Any]:
-    """Render a `Ballot` (the votes for one field and row) as a dict for the API response.
+    """Render a `VoteResult` (the votes for one field and row) as a dict for the API response.
 
     `rows` contains the number of the row in each tag set that has the row.
     """
     row_numbers = (
-        () if ballot.row is None else alignment.rows[get_table_key(ballot.field), ballot.row]
+        ()
+        if vote_result.row is None
+        else alignment.rows[get_table_key(vote_result.field), vote_result.row]
     )
     return {
-        "field": ballot.field,
-        "row": ballot.row,
+        "field": vote_result.field,
+        "row": vote_result.row,
         "rows": [
             {"tag_set_id": tag_set_id, "row": row}
             for tag_set_id, row in zip(tag_set_ids, row_numbers, strict=False)
@@ -210,10 +218,10 @@ def render_ballot(
                 "evidence": choice.tag["evidence"],
                 "tag_set_ids": [tag_set_ids[voter] for voter in choice.voters],
             }
-            for choice in ballot.choices
+            for choice in vote_result.choices
         ],
-        "majority": [choice.tag["value"] for choice in ballot.winners],
-        "tie": ballot.tie,
+        "majority": [choice.tag["value"] for choice in vote_result.winners],
+        "tie": vote_result.tie,
     }
 
 
@@ -228,12 +236,15 @@ def _find_gold_tag_set(rows: Sequence[ComparedTagSet]) -> ComparedTagSet | None:
 
 
 def _measure_gold_agreement(
-    row: ComparedTagSet, gold_tag_set: ComparedTagSet | None, shapes: Shapes, budget: Budget
+    row: ComparedTagSet,
+    gold_tag_set: ComparedTagSet | None,
+    field_specs: FieldSpecs,
+    budget: Budget,
 ) -> float | None:
     if gold_tag_set is None or row.id == gold_tag_set.id or row.schema_id != gold_tag_set.schema_id:
         return None
-    alignment = align_rows([gold_tag_set.tags, row.tags], shapes)
-    result = measure_agreement(alignment.tag_sets, shapes, budget)
+    alignment = align_rows([gold_tag_set.tags, row.tags], field_specs)
+    result = measure_agreement(alignment.tag_sets, field_specs, budget)
     return result.overall if result is not None else None
 
 

@@ -87,7 +87,7 @@ def _build_corrections(
         return {"tags": checked_tags}
     known_entries = deciding.get_provenance(tag_set.id)
     entries = provenance.correct_entries(
-        known_entries, tag_set.tags, checked_tags, version_rules.shapes
+        known_entries, tag_set.tags, checked_tags, version_rules.field_specs
     )
     return {"tags": checked_tags, "provenance": entries}
 

@@ -242,7 +242,9 @@ def _build_stale_error(
         return errors.stale(draft.revision, changes=None, truncated=False)
     # Rows are compared by number, not by content, because clients merge tags by row number.
     summary = summarize_changes(
-        diff(tags_by_number[base_revision], tags_by_number[draft.revision], version_rules.shapes)
+        diff(
+            tags_by_number[base_revision], tags_by_number[draft.revision], version_rules.field_specs
+        )
     )
     return errors.stale(draft.revision, changes=summary["entries"], truncated=summary["truncated"])
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.documents.artifacts.service import reading as artifacts
 from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key, number_rows
 from app.engines.agreement.tag_keys import TagKey, group_by_tag_key
-from app.engines.agreement.votes import Ballot, find_majority
+from app.engines.agreement.votes import VoteResult, find_majority
 from app.kit import db, errors, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
@@ -16,7 +16,7 @@ from app.workflow.tag_sets.queries import deciding, drafts, locking, reading, re
 from app.workflow.tag_sets.queries.locking import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, rules
-from app.workflow.tag_sets.service.comparing import MAX_LISTED_BYTES, limit_size, render_ballot
+from app.workflow.tag_sets.service.comparing import MAX_LISTED_BYTES, limit_size, render_vote_result
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED_FIELDS = 100
@@ -107,7 +107,7 @@ def merge(
     newest_source = max(sources, key=lambda source: source.version)
     version_rules = rules.get_version_rules(newest_source.schema_version_id)
     reviewer_tags = _check_reviewer_tags(version_rules, tags, newest_source, sources, caller)
-    alignment = align_rows([source.tags for source in sources], version_rules.shapes)
+    alignment = align_rows([source.tags for source in sources], version_rules.field_specs)
     tags_by_key = {
         source.id: group_by_tag_key(tags)
         for source, tags in zip(sources, alignment.tag_sets, strict=True)
@@ -256,42 +256,43 @@ def _merge_tags(
     ids = list(tags_by_key)
     reviewer_keys = group_by_tag_key(reviewer_tags)
     merged_tags = _MergedTags([], [])
-    undecided_ballots: list[Ballot] = []
-    for ballot in find_majority(alignment.tag_sets, version_rules.shapes):
-        tag_key = (ballot.field, ballot.row)
+    undecided_vote_results: list[VoteResult] = []
+    for vote_result in find_majority(alignment.tag_sets, version_rules.field_specs):
+        tag_key = (vote_result.field, vote_result.row)
         if tag_key in reviewer_keys:
             continue
         if tag_key in chosen_ids:
             chosen_id = chosen_ids[tag_key]
             for tag in tags_by_key[chosen_id].get(tag_key, ()):
                 merged_tags.add(tag, [chosen_id], "choice")
-        elif ballot.unanimous or (strategy == "majority" and not ballot.tie):
-            for winner in ballot.winners:
+        elif vote_result.unanimous or (strategy == "majority" and not vote_result.tie):
+            for winner in vote_result.winners:
                 by = "agreement" if len(winner.voters) == len(ids) else "majority"
                 merged_tags.add(winner.tag, [ids[voter] for voter in winner.voters], by)
         else:
-            undecided_ballots.append(ballot)
-    if undecided_ballots:
-        raise _build_undecided_error(undecided_ballots, ids, alignment)
+            undecided_vote_results.append(vote_result)
+    if undecided_vote_results:
+        raise _build_undecided_error(undecided_vote_results, ids, alignment)
     for tag in reviewer_tags:
         merged_tags.add(tag, [], "reviewer")
     return merged_tags.remove_empty_rows(alignment)
 
 
 def _build_undecided_error(
-    ballots: list[Ballot], ids: list[UUID], alignment: RowAlignment
+    vote_results: list[VoteResult], ids: list[UUID], alignment: RowAlignment
 ) -> errors.ApiError:
-    rendered_ballots = [
-        render_ballot(ballot, ids, alignment) for ballot in ballots[:MAX_UNDECIDED_FIELDS]
+    rendered_vote_results = [
+        render_vote_result(vote_result, ids, alignment)
+        for vote_result in vote_results[:MAX_UNDECIDED_FIELDS]
     ]
-    complete_ballots = limit_size(rendered_ballots, max_bytes=MAX_LISTED_BYTES)
-    shortened_ballots = [
-        {**ballot, "values": [], "majority": []}
-        for ballot in rendered_ballots[len(complete_ballots) :]
+    complete_vote_results = limit_size(rendered_vote_results, max_bytes=MAX_LISTED_BYTES)
+    shortened_vote_results = [
+        {**vote_result, "values": [], "majority": []}
+        for vote_result in rendered_vote_results[len(complete_vote_results) :]
     ]
     return errors.invalid(
         "The tag sets disagree. Send a choice or a tag for each field in `details.undecided`.",
         "choices",
-        undecided=[*complete_ballots, *shortened_ballots],
-        truncated=len(complete_ballots) < len(ballots),
+        undecided=[*complete_vote_results, *shortened_vote_results],
+        truncated=len(complete_vote_results) < len(vote_results),
     )

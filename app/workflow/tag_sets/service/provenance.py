@@ -12,7 +12,7 @@ import orjson
 
 from app.engines.agreement.comparing import Change, diff
 from app.engines.agreement.rows import align_rows
-from app.engines.agreement.tag_keys import Shapes
+from app.engines.agreement.tag_keys import FieldSpecs
 from app.engines.fields import Tag
 from app.kit.principal import Caller
 
@@ -36,7 +36,7 @@ def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> E
 
 
 def correct_entries(
-    entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes
+    entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], field_specs: FieldSpecs
 ) -> list[Entry]:
     """Return the provenance entries of a merge after a reviewer changed its tags.
 
@@ -44,7 +44,7 @@ def correct_entries(
     that the reviewer kept, even in another row, keep their origin. All other tags get the origin
     `reviewer`. Spans and boxes are compared by location.
     """
-    aligned_before, aligned_after = align_rows([before, after], shapes).tag_sets
+    aligned_before, aligned_after = align_rows([before, after], field_specs).tag_sets
     entries_by_key = defaultdict(list)
     for entry in reversed(entries):
         entries_by_key[_build_key(entry)].append(entry)
@@ -56,9 +56,9 @@ def correct_entries(
     }
     positions = {id(tag): position for position, tag in enumerate(aligned_after)}
     result = [build_entry(tag, "reviewer") for tag in after]
-    for change in diff(aligned_before, aligned_after, shapes, include_same=True):
+    for change in diff(aligned_before, aligned_after, field_specs, include_same=True):
         origin = origins.get(id(change["from"]))
-        if origin and change["to"] and not _has_new_value(change, shapes):
+        if origin and change["to"] and not _has_new_value(change, field_specs):
             position = positions[id(change["to"])]
             result[position] = {**origin, "row": after[position]["row"]}
     return result
@@ -69,9 +69,9 @@ def _build_key(tag: Mapping[str, Any]) -> bytes:
     return orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
 
 
-def _has_new_value(change: Change, shapes: Shapes) -> bool:
-    shape = shapes.get(change["field"])
-    compared_property = "evidence" if shape is not None and shape.has_marks else "value"
+def _has_new_value(change: Change, field_specs: FieldSpecs) -> bool:
+    field_spec = field_specs.get(change["field"])
+    compared_property = "evidence" if field_spec is not None and field_spec.has_marks else "value"
     return not {"value", compared_property}.isdisjoint(change["members"])
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from app.documents.artifacts.service import texts as artifacts
-from app.engines.agreement.tag_keys import Shapes, build_shapes
+from app.engines.agreement.tag_keys import FieldSpecs, build_field_specs
 from app.engines.fields import CompiledFields, TagErrors
 from app.identity.organizations import service as organizations
 from app.kit import errors
@@ -32,7 +32,7 @@ class VersionRules:
     """
 
     fields: CompiledFields
-    shapes: Shapes
+    field_specs: FieldSpecs
     labels_per_artifact: int
     sample_rate: float
     auto_accept_agreement: float | None
@@ -63,7 +63,7 @@ def get_version_rules(version_id: UUID) -> VersionRules:
     policy = {**drafts.DEFAULT_POLICY, **version.review_policy}
     return VersionRules(
         CompiledFields(version.fields),
-        build_shapes(version.fields),
+        build_field_specs(version.fields),
         **{name: policy[name] for name in drafts.DEFAULT_POLICY},
     )
 

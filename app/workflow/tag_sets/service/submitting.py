@@ -205,8 +205,8 @@ def evaluate_agreement(
     if len(independent_tag_sets) < tag_set.required_labels:
         return []
     submitted_rows = [row for row in independent_tag_sets if row.status == TagSetStatus.SUBMITTED]
-    alignment = align_rows([row.tags for row in independent_tag_sets], version_rules.shapes)
-    disagree = not has_agreement(alignment.tag_sets, version_rules.shapes, limit)
+    alignment = align_rows([row.tags for row in independent_tag_sets], version_rules.field_specs)
+    disagree = not has_agreement(alignment.tag_sets, version_rules.field_specs, limit)
     related.set_disagreement_flag([row.id for row in submitted_rows], disagree=disagree)
     # If there are more tag sets than required, a reviewer chooses among them.
     has_surplus = len(independent_tag_sets) > tag_set.required_labels
