@@ -94,7 +94,8 @@ def _list_remembered_candidates(
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
     remembered_candidates: list[Candidate] = []
     for compact_value in memory.list_compact_values(target.name):
-        if memory.list_document_numbers(target.name, compact_value) == [excluded_document_number]:
+        document_numbers = set(memory.list_document_numbers(target.name, compact_value))
+        if document_numbers == {excluded_document_number}:
             continue
         matches = prepared_document.searcher.build_candidates(compact_value, "memory")
         remembered_candidates += [

@@ -1,7 +1,7 @@
 """Choose the spelling of a value: the spelling in the document, or an accepted spelling."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -28,28 +28,29 @@ class Renderer:
     mode: str = "plain"
     stripped_chars: str = USUALLY_REMOVED + " "
 
-    def render(self, text: str, *, excluded_spelling: str | None = None) -> str:
+    def render(self, text: str, *, excluded_spellings: Collection[str] = ()) -> str:
         """Return the best spelling of `text`; its digits never change.
 
-        One acceptance of `excluded_spelling` is not counted. In training, this is the value that
-        was accepted for the same document.
+        For each item of `excluded_spellings`, one acceptance of this spelling is not counted. In
+        training, these are the spellings that were accepted for the same document.
         """
         stripped_text = text.rstrip(self.stripped_chars) or text
         if self.mode == "plain":
             return stripped_text
         compact_value = compact_text(text)
-        spelling = self._choose_spelling(compact_value, excluded_spelling)
+        spelling = self._choose_spelling(compact_value, excluded_spellings)
         if spelling is None and self.mode == "similar":
-            spelling = self._choose_similar_spelling(compact_value, excluded_spelling)
+            spelling = self._choose_similar_spelling(compact_value, excluded_spellings)
         if spelling is None or _get_digits(spelling) != _get_digits(text):
             return stripped_text
         return spelling
 
-    def _choose_spelling(self, compact_value: str, excluded_spelling: str | None) -> str | None:
+    def _choose_spelling(
+        self, compact_value: str, excluded_spellings: Collection[str]
+    ) -> str | None:
         """Return the most frequent spelling that has this compact value, or None."""
         counts = Counter(self.spellings.get(compact_value, {}))
-        if excluded_spelling is not None and counts.get(excluded_spelling):
-            counts[excluded_spelling] -= 1
+        counts.subtract(spelling for spelling in excluded_spellings if spelling in counts)
         remaining_counts = {spelling: count for spelling, count in counts.items() if count > 0}
         return (
             min(remaining_counts, key=lambda spelling: (-remaining_counts[spelling], spelling))
@@ -58,7 +59,7 @@ class Renderer:
         )
 
     def _choose_similar_spelling(
-        self, compact_value: str, excluded_spelling: str | None
+        self, compact_value: str, excluded_spellings: Collection[str]
     ) -> str | None:
         """Return the spelling whose compact value is most similar to `compact_value`, or None."""
         if len(compact_value) < _MIN_LENGTH:
@@ -75,7 +76,7 @@ class Renderer:
             matcher.set_seq1(known_value)
             ratio = matcher.ratio()
             if ratio > best_ratio:
-                spelling = self._choose_spelling(known_value, excluded_spelling)
+                spelling = self._choose_spelling(known_value, excluded_spellings)
                 if spelling is not None:
                     best_ratio, best_spelling = ratio, spelling
         return best_spelling

@@ -198,11 +198,12 @@ def _compare_all_proposals(
     outcomes: list[ComparisonOutcome] = []
     for index, example in enumerate(corpus.prepared_examples):
         values = example.values.get(data.target.name, [])
-        accepted_text = next((value for value in values if isinstance(value, str)), None)
+        records = corpus.memory.get_records(data.target.name, index)
+        accepted_spellings = [record[2] for record in records]
         proposals = []
         for choice in choices[index]:
             candidate = data.candidates[index][choice.index]
-            text = renderer.render(candidate.text, excluded_spelling=accepted_text)
+            text = renderer.render(candidate.text, excluded_spellings=accepted_spellings)
             value = build_value(data.views[index], candidate, text)
             if value is not None:
                 proposals.append((value, choice.log_odds, choice.margin))

@@ -27,7 +27,15 @@ def test_a_digit_is_never_changed():
 
 def test_the_own_value_of_a_document_does_not_count():
     renderer = Renderer({"abcdefg": Counter({"Abc-Defg": 1})}, "same_letters")
-    assert renderer.render("abc defg", excluded_spelling="Abc-Defg") == "abc defg"
+    assert renderer.render("abc defg", excluded_spellings=["Abc-Defg"]) == "abc defg"
+
+
+def test_no_value_of_the_document_counts_however_often_it_was_accepted():
+    spellings = {"abcdefg": Counter({"Abc-Defg": 2, "ABC Defg": 1}), "hijk": Counter({"H.IJK": 1})}
+    renderer = Renderer(spellings, "same_letters")
+    own = ["H.IJK", "Abc-Defg", "Abc-Defg"]
+    assert renderer.render("abc defg", excluded_spellings=own) == "ABC Defg"
+    assert renderer.render("hijk", excluded_spellings=own) == "hijk"
 
 
 def test_punctuation_at_the_end_is_left_out_if_labelers_do_so():
