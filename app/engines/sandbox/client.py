@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -110,7 +110,7 @@ class ForkServer:
         `SandboxUnavailable` if no process could be started, and ValueError if the request has more
         than `MAX_REQUEST_BYTES` bytes.
         """
-        request = orjson.dumps({"entry": entry, "arguments": arguments, "limits": asdict(limits)})
+        request = orjson.dumps({"entry": entry, "arguments": arguments, "limits": limits.encode()})
         if len(request) > MAX_REQUEST_BYTES:
             raise ValueError(f"a request must have at most {MAX_REQUEST_BYTES} bytes")
         return SandboxedProcess(partial(self._open_channel, request, document), limits)

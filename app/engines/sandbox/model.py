@@ -11,8 +11,8 @@ import select
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
 
 FRAME_HEADER = struct.Struct(">cI")
 
@@ -73,6 +73,20 @@ class ProcessLimits:
     wall_seconds: float
     frame_bytes: int
     may_start_threads: bool = False
+
+    def encode(self) -> dict[str, Any]:
+        """Encode the limits for a request as a dict, which `decode_process_limits` decodes."""
+        limits = asdict(self)
+        # During an upgrade, the caller and the server can belong to different releases. This is the
+        # name that the previous release uses.
+        limits["threads"] = limits.pop("may_start_threads")
+        return limits
+
+
+def decode_process_limits(limits: dict[str, Any]) -> ProcessLimits:
+    """Decode the limits of a request from a dict that `ProcessLimits.encode` returned."""
+    values = dict(limits)
+    return ProcessLimits(may_start_threads=values.pop("threads"), **values)
 
 
 @dataclass(frozen=True, slots=True)

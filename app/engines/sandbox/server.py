@@ -32,9 +32,9 @@ from app.engines.sandbox.model import (
     MAX_REQUEST_BYTES,
     STARTED,
     ExitReport,
-    ProcessLimits,
     Send,
     ServerOptions,
+    decode_process_limits,
     has_event,
     write_frame,
 )
@@ -232,7 +232,7 @@ def _run_entry(
         for signal_number in (signal.SIGCHLD, signal.SIGUSR1):
             signal.signal(signal_number, signal.SIG_DFL)
         confinement.confine_process(
-            ProcessLimits(**request["limits"]),
+            decode_process_limits(request["limits"]),
             parent_pid=server_pid,
             kept_descriptors=(results_fd, document_fd),
             ruleset_descriptor=ruleset_descriptor,

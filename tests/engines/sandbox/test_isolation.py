@@ -1,5 +1,6 @@
 """What a sandboxed process cannot see or do."""
 
+import json
 import os
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from app.engines.sandbox import confinement, landlock
+from app.engines.sandbox.client import ForkServer
 from app.engines.sandbox.confinement import UNPRIVILEGED_ID
 from tests.engines.sandbox.calls import ENTRIES, KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import MakeServer
@@ -74,6 +76,23 @@ def test_threads_but_no_process(calls: Calls) -> None:
     assert found["thread"] == "started"
     assert found["limits"]["NPROC"][1] in range(1, confinement.MAX_THREADS + 1)
     assert found["fork"] == found["spawn"] == found["execute"] == DENIED
+
+
+def test_limits_have_the_names_that_the_previous_release_sends_and_expects(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that runs during an upgrade starts its next fork server from the new files."""
+    requests = []
+    send_request = ForkServer._send_request
+
+    def record(server: ForkServer, request: bytes, descriptors: list[int]) -> None:
+        requests.append(json.loads(request)["limits"])
+        send_request(server, request, descriptors)
+
+    monkeypatch.setattr(ForkServer, "_send_request", record)
+    assert calls.run("echo", limits=replace(LIMITS, may_start_threads=True)) == [(b"A", b"{}")]
+    sizes = {"memory_bytes": 1 << 30, "cpu_seconds": 60, "frame_bytes": 64 << 20}
+    assert requests == [{**sizes, "wall_seconds": 120.0, "threads": True}]
 
 
 def test_environment_and_folder(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
