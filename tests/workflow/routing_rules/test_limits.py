@@ -9,6 +9,7 @@ import pytest
 
 from app.engines.conditions.compiled_conditions import MAX_PATTERNS
 from app.kit import db, tenancy
+from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS
 from app.kit.jobs.queues import QUEUES, compute_quota
 from app.workflow.routing_rules.service import compiled_rules, limits, routing, simulation
@@ -91,6 +92,21 @@ def test_a_simulation_that_takes_too_long_ends_with_an_error(
     error = answer.json["error"]
     assert (error["field"], error["details"]) == ("documents.1", {"at_most": 1})
     assert _simulate(router, documents=[{}, {}], **body).status_code == 200
+
+
+def test_a_repeated_id_does_not_move_the_position_in_the_error(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_SECONDS", 0.05)
+    quick, slow = (str(router.workspace.artifact(text=text)) for text in ("", SLOW_TEXT))
+    ids = [quick, quick, slow, quick, slow]
+    answer = _simulate(router, artifact_ids=ids, rules=[_rule(*_slow_patterns(8))])
+    error = answer.json["error"]
+    assert (answer.status_code, error["field"]) == (400, "artifact_ids.2")
+    assert error["details"] == {"at_most": 1}  # the number of different documents before it
+    unknown = str(uuid7())
+    answer = _simulate(router, artifact_ids=[quick, quick, unknown, unknown])
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "artifact_ids.2")
 
 
 def test_an_organization_simulates_once_at_a_time(router: Router, other_org: Org) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
@@ -36,9 +37,11 @@ _running_lock = Lock()
 class _Document(NamedTuple):
     """A stored or hypothetical document in a simulation, with the attributes that rules test.
 
+    `position` is the index of the document in the request; for a repeated id, the first index.
     `labeled` is true if the document has tag sets, and `is_routable` if it can be routed now.
     """
 
+    position: int
     id: UUID | None
     name: str | None
     schema_id: UUID | None
@@ -77,14 +80,11 @@ def simulate(
             document.attributes.time_limit = TimeLimit(seconds, within=time_limit)
             return _match_document(document, rule_set)
 
-        def explain(item: tuple[_Document, MatchedDocument, AssigneeChoice]) -> dict[str, Any]:
-            item[0].attributes.time_limit = time_limit
-            return _build_result(*item, rules=simulated_rules)
-
-        matched_documents = _process_each(match, simulated_documents, field)
+        matched_documents = _process_each(match, field, simulated_documents)
         _, choices = routing.choose_assignees(matched_documents)
-        items = list(zip(simulated_documents, matched_documents, choices, strict=True))
-        return {"documents": _process_each(explain, items, field)}
+        explain = partial(_build_result, rules=simulated_rules, time_limit=time_limit)
+        results = _process_each(explain, field, simulated_documents, matched_documents, choices)
+        return {"documents": results}
 
 
 @contextmanager
@@ -119,20 +119,25 @@ def _check_condition_count(rules: Sequence[Rule], field: str, document_count: in
         )
 
 
-def _process_each(process: Callable[[Any], T], items: Sequence[Any], field: str) -> list[T]:
-    """Process the items, and return the results.
+def _process_each(
+    process: Callable[..., T],
+    field: str,
+    documents: Sequence[_Document],
+    *values: Sequence[object],
+) -> list[T]:
+    """Call `process` with each document and its item of each of `values`; return the results.
 
-    Raises 400 for the item (such as `documents.3`) at which the time limit expired.
+    Raises 400 for the document (such as `documents.3`) at which the time limit expired.
     """
     results: list[T] = []
-    for index, item in enumerate(items):
+    for index, arguments in enumerate(zip(documents, *values, strict=True)):
         try:
-            results.append(process(item))
+            results.append(process(*arguments))
         except EvaluationTimeout:
             raise errors.invalid(
                 "The rules take too long to evaluate. Simplify their patterns, or send fewer"
                 " documents.",
-                f"{field}.{index}",
+                f"{field}.{documents[index].position}",
                 at_most=index,
             ) from None
     return results
@@ -180,31 +185,34 @@ def _load_stored_documents(
     artifact_ids: Sequence[UUID], attributes: frozenset[str]
 ) -> list[_Document]:
     rows = {row.id: row for row in queries.list_rows(artifact_ids, attributes)}
-    for index, artifact_id in enumerate(artifact_ids):
-        if artifact_id not in rows:
-            raise errors.invalid("Must be the id of a document.", f"artifact_ids.{index}")
-    return [
-        _Document(
-            row.id,
-            row.name,
-            row.schema_id,
-            row.labeled,
-            row.is_routable,
-            DocumentAttributes(row.attributes),
-        )
-        for row in (rows[artifact_id] for artifact_id in dict.fromkeys(artifact_ids))
-    ]
+    documents: dict[UUID, _Document] = {}
+    for position, artifact_id in enumerate(artifact_ids):
+        row = rows.get(artifact_id)
+        if row is None:
+            raise errors.invalid("Must be the id of a document.", f"artifact_ids.{position}")
+        if artifact_id not in documents:
+            documents[artifact_id] = _Document(
+                position,
+                row.id,
+                row.name,
+                row.schema_id,
+                row.labeled,
+                row.is_routable,
+                DocumentAttributes(row.attributes),
+            )
+    return list(documents.values())
 
 
 def _build_hypothetical_documents(documents: Sequence[dict[str, Any]]) -> list[_Document]:
     hypothetical_documents = []
-    for body in documents:
+    for position, body in enumerate(documents):
         values = {name: value for name, value in body.items() if name != "metadata"}
         for name in ("connector_id", "schema_id"):
             values[name] = None if body[name] is None else str(body[name])
         values |= {f"{METADATA_PREFIX}{key}": value for key, value in body["metadata"].items()}
         hypothetical_documents.append(
             _Document(
+                position,
                 None,
                 body["name"],
                 body["schema_id"],
@@ -222,7 +230,13 @@ def _build_result(
     choice: AssigneeChoice,
     *,
     rules: Sequence[Rule],
+    time_limit: TimeLimit,
 ) -> dict[str, Any]:
+    """Return the result of each rule for a document, and the outcome.
+
+    Raises `EvaluationTimeout` if `time_limit` expires.
+    """
+    document.attributes.time_limit = time_limit
     explanations, is_stopped = [], False
     for rule in rules:
         skip_reason = "disabled" if not rule.enabled else "stopped" if is_stopped else None
