@@ -12,12 +12,13 @@ from app.workflow.review_queue.service import unassigning
 
 
 @jobs.handler("review_queue.expire_claims", every=60)
-def expire_claims(_job: Job) -> None:
+def expire_claims(job: Job) -> None:
     """Clear expired claims on review items.
 
     An item can be claimed again as soon as its claim expires, even before this job runs.
     """
-    items.CLAIMABLE_ITEMS.expire_claims()
+    while items.CLAIMABLE_ITEMS.expire_claims():
+        job.checkpoint()
 
 
 @jobs.handler(
