@@ -52,19 +52,19 @@ def verify_counts(slug: str | None, *, as_json: bool) -> None:
 @_slug_argument
 @as_json
 def rebuild_counts(slug: str | None, *, as_json: bool) -> None:
-    """Correct the stored counts of all organizations, or of SLUG.
+    """Correct the stored counts of all organizations, or of SLUG, and print how many were wrong.
 
     The service may be running. It is safe to interrupt this command and to run it again.
     """
-    corrected_cells = 0
+    corrected_count = 0
     with run_operation("rebuild_counts"), show_progress("Rebuilding") as report_progress:
         organizations, sources = upkeep.list_organizations(slug), upkeep.list_sources()
         for done_count, (organization_id, _) in enumerate(organizations, start=1):
             for source in sources:
-                corrected_cells += upkeep.repair(organization_id, source)
+                corrected_count += upkeep.repair(organization_id, source)
                 db.checkpoint()
             report_progress(done_count, len(organizations))
-    show_record({"corrected_cells": corrected_cells}, as_json=as_json)
+    show_record({"corrected_cells": corrected_count}, as_json=as_json)
 
 
 @quality.command("rebuild")
@@ -76,13 +76,13 @@ def rebuild_quality(slug: str | None, *, as_json: bool) -> None:
     The service may be running. It is safe to interrupt this command and to run it again. Prints how
     many stored counts and sums were wrong.
     """
-    corrected_cells = 0
+    corrected_count = 0
     with run_operation("rebuild_quality"), show_progress("Counting documents") as report_progress:
         for organization_id, _ in upkeep.list_organizations(slug):
             with tenancy.organization(organization_id):
-                corrected_cells += updating.rebuild(db.checkpoint, report_progress)
+                corrected_count += updating.rebuild(db.checkpoint, report_progress)
                 db.checkpoint()
-    show_record({"corrected_cells": corrected_cells}, as_json=as_json)
+    show_record({"corrected_cells": corrected_count}, as_json=as_json)
 
 
 @feedback.command("rebuild")

@@ -63,7 +63,7 @@ def run_operation(operation: str) -> Iterator[None]:
 
 @contextmanager
 def bind_organization(slug: str) -> Iterator[UUID]:
-    """Bind the organization with this slug while the block runs, and yield its id.
+    """Make the organization with this slug the current one in a `with` block, and yield its id.
 
     Raises 404 `not_found` for an unknown slug.
     """

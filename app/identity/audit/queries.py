@@ -10,7 +10,8 @@ from sqlalchemy import text
 from app.identity.audit.chain import EMPTY_HEAD, Block, ChainHead
 from app.kit import db
 
-BLOCK_ENTRIES = 1000  # A block is smaller only if fewer entries are pending.
+BLOCK_ENTRIES = 1000
+"""The minimum number of entries in a block, unless fewer entries are pending."""
 _BLOCKS_PER_READ = 4
 
 # The digest uses only built-in functions of PostgreSQL, because somebody could replace a
@@ -165,7 +166,7 @@ def get_head(organization_id: UUID) -> ChainHead:
 
 
 def list_pending_rows(organization_id: UUID) -> list[PendingRow]:
-    """Return a chain's oldest pending rows, as many as are needed for BLOCK_ENTRIES entries."""
+    """Return a chain's oldest rows of pending entries, enough rows for BLOCK_ENTRIES entries."""
     values = {"organization_id": organization_id, "max_rows": BLOCK_ENTRIES}
     return [PendingRow(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 

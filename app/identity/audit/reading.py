@@ -27,6 +27,7 @@ AUDIT = Source(
         *build_cubes("audit.at", _ENTRY_FACETS, "at", MONTH, DAY),
     ),
 )
+"""The counters for lists of audit entries."""
 
 _SETTINGS_KEY = "settings"
 _SORTS = {"at": AuditEntry.at}

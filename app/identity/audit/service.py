@@ -24,7 +24,6 @@ from app.kit.logging import get_logger
 
 list_entries = reading.get_page
 select_entries = reading.select_entries
-"""A callback that receives the number of verified entries and the total number of entries."""
 
 log = get_logger(__name__)
 
@@ -39,9 +38,10 @@ class InvalidHead(Exception):  # noqa: N818 - named after the outcome
 def append_pending_entries(organization_id: UUID) -> int:
     """Append the oldest pending entries to the hash chain, and return how many were appended.
 
-    Appends one block of at least `queries.BLOCK_ENTRIES` entries, or a smaller block if fewer
-    entries are pending, in the caller's transaction. Concurrent calls for the same chain wait for
-    each other. Raises `InvalidHead` if the chain's head has no valid MAC.
+    Appends one block, in the caller's transaction. The block takes whole rows of pending entries
+    until it has at least `queries.BLOCK_ENTRIES` entries, so it may have more; it has fewer only if
+    fewer are pending. Concurrent calls for the same chain wait for each other. Raises `InvalidHead`
+    if the chain's head has no valid MAC.
     """
     queries.lock_chain(organization_id)
     head = queries.get_head(organization_id)
@@ -78,7 +78,8 @@ def verify(
     """Verify every chain, or the chain of one organization, and return a report.
 
     Writes nothing. Memory use does not depend on the size of the log. Turns off the statement
-    timeout until the transaction ends. Raises 404 `not_found` for an unknown slug.
+    timeout until the transaction ends. `progress` receives the number of verified entries and the
+    total number of entries. Raises 404 `not_found` for an unknown slug.
     """
     report = VerificationReport()
     with tenancy.across_organizations(reason="verifies the chains of every organization"):

@@ -43,8 +43,9 @@ class Finding:
     """A difference between the audit log and its hash chain, which indicates manipulation.
 
     `organization` is a slug, or an id if the organization no longer exists. It is None for the
-    chain of entries that belong to no organization. `position` is the entry's position in the
-    chain, from 0.
+    chain of entries that belong to no organization. `position` is the place of the difference in
+    the chain, counted in entries from 0, or None if it has no place in the chain. `entry_id` is
+    None if the finding is not about a single entry.
     """
 
     organization: str | None
@@ -193,5 +194,5 @@ class ChainVerifier:
 
     def _check_removals(self) -> None:
         for entry_id in queries.list_invalid_removal_ids(VerificationReport.MAX_FINDINGS):
-            message = "the entry's hash does not match the removed entries that refer to it"
+            message = "the entry is missing, or does not match the removals that it must record"
             self._add_finding("broken", message, entry_id, None)

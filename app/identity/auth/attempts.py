@@ -50,7 +50,7 @@ _CLEAR = text("DELETE FROM login_failures WHERE subject = ANY(CAST(:subjects AS 
 
 
 def get_address_subject(email: str, session_id: UUID | None = None) -> str:
-    """Return the subject under which login failures for an address are counted.
+    """Return the subject, a keyed hash, under which login failures for an address are counted.
 
     `session_id` is the id of a session of the account, or None if the client has no token for the
     account. Each session has a separate subject.
@@ -60,15 +60,15 @@ def get_address_subject(email: str, session_id: UUID | None = None) -> str:
 
 
 def get_user_subject(user_id: UUID) -> str:
-    """Return the subject under which password failures of a signed-in user are counted."""
+    """Return the subject, a keyed hash, under which a signed-in user's failures are counted."""
     return container.keyring().fingerprint("login", f"user\n{user_id}")
 
 
 def check_wait(subject: str) -> bool:
     """Raise 429 `rate_limited` if the subject must wait before its next attempt.
 
-    Otherwise, returns whether failures of the subject are recorded. If so, the caller must clear
-    them after a successful attempt.
+    Otherwise, returns whether the subject has recorded failures. If so, the caller must clear them
+    after a successful attempt.
     """
     row = db.session().execute(_READ, {"subject": subject}).first()
     if row is None:

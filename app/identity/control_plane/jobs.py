@@ -17,8 +17,8 @@ def report_failures() -> int:
     """
     failure_counts = failures.mark_reported()
     total = sum(count.job_count for count in failure_counts)
-    addresses = container.settings().operator_email
-    if total and addresses:
+    operator_emails = container.settings().operator_email
+    if total and operator_emails:
         functions = ", ".join(
             f"{count.function} ({count.job_count})"
             for count in failure_counts[:_MAX_LISTED_FUNCTIONS]
@@ -30,7 +30,7 @@ def report_failures() -> int:
             "address": public_url,
         }
         emails.enqueue_many(
-            [Email(name="given_up", to=to, locale="en", values=values) for to in addresses]
+            [Email(name="given_up", to=to, locale="en", values=values) for to in operator_emails]
         )
     return total
 

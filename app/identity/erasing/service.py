@@ -30,7 +30,7 @@ def list_due_ids() -> list[UUID]:
     Erasure deletes the data from which invoices are computed. Therefore, an organization is not due
     while its last invoice is incomplete, unless its erasure has begun. The wait for the invoice
     ends `MAX_BILLING_WAIT` after the organization was closed. Otherwise, the data would be kept
-    forever if the operator never closed a month.
+    forever if the operator never closed the billing period of that invoice.
     """
     due_organizations = queries.list_due_organizations()
     wait_cutoff = db.utc_now() - MAX_BILLING_WAIT
@@ -65,7 +65,10 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _begin_erasure(organization_id: UUID) -> bool:
-    """Initialize the counters in `erasure` if the erasure is due, and return whether it is due."""
+    """Initialize the organization's counters of erased rows and users if the erasure is due.
+
+    Returns whether the erasure is due.
+    """
     organization = organization_queries.lock(organization_id, for_erasure=True)
     if (
         organization.status != "closed"

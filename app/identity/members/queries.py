@@ -36,6 +36,7 @@ MEMBERS = Source(
     ("role", "joined"),
     (Cube("members", ("role",)), *build_cubes("members.joined", ("role",), "joined", MONTH, DAY)),
 )
+"""The counters for lists of members; `joined` is the time when a member joined."""
 
 _TEAM_ARRAY = (
     select(

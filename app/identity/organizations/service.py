@@ -168,7 +168,7 @@ def _insert_with_generated_slug(name: str, values: dict[str, Any]) -> Organizati
     organization = queries.insert_organization(slug, values) if slug else None
     attempts = 0
     while organization is None:
-        assert attempts < _MAX_SLUG_ATTEMPTS, "found no free slug among 700 million suffixes"
+        assert attempts < _MAX_SLUG_ATTEMPTS, "every generated slug is taken"
         attempts += 1
         organization = queries.insert_organization(slugs.build_slug_with_suffix(name), values)
     return organization

@@ -20,7 +20,7 @@ def check_organization_creation(caller: Caller) -> None:
 
 
 def check_account_change(caller: Caller) -> None:
-    """Raise 403 if the caller's session is limited and the account has other memberships.
+    """Raise 403 if the session is limited to one organization and the user is a member of others.
 
     All of the user's organizations share the account. The identity provider that authenticated the
     limited session is trusted only within the organization of the session.

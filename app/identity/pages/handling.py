@@ -22,7 +22,7 @@ from app.kit.errors import ApiError
 _MAX_FORM_BYTES = 16 * 1024
 _ALLOWED_FETCH_SITES = {"same-origin", "none"}
 _BAD_REQUEST = 400
-_PHRASES_FOR_NEW_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"}
+_PROBLEMS_SOLVED_BY_NEW_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"}
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def _render_form_with_error(page: FormPage, form: Form, error: ApiError, languag
 def _render_error(page: FormPage, error: ApiError, language: str) -> Response:
     """Render an error without the form and, if useful, explain how to get a new link."""
     problem = _find_problem(page, error, language)
-    needs_new_link = problem.phrase in _PHRASES_FOR_NEW_LINK
+    needs_new_link = problem.phrase in _PROBLEMS_SOLVED_BY_NEW_LINK
     view = View(
         title=f"{page.name}.title",
         problems=[problem],

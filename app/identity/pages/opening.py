@@ -33,7 +33,7 @@ TARGETS = {
     r"quality/drift": "drift",
     r"billing/usage": "usage",
 }
-"""Maps path patterns of notification links to keys in the table `open` of the language files."""
+"""Maps path patterns of notification links to keys in the language files' TOML table `open`."""
 PARAMETERS = {
     "kind": r"label|review",
     "escalated": r"true",

@@ -15,7 +15,7 @@ _MINUTE_SECONDS = 60
 class Problem:
     """A problem that a page shows.
 
-    `phrase` is a phrase key in the table `errors` of the language files. `input` is the name of the
+    `phrase` is a key in the TOML table `errors` of the language files. `input` is the name of the
     form field that the user must change. `message` is the API's English message, which is shown if
     there is no specific phrase for the error.
     """

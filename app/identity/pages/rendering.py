@@ -32,8 +32,8 @@ _PATHS_WITHOUT_WORKBENCH = (str(WebPage.UNSUBSCRIBE),)
 class Input:
     """A form field of the HTML input type `kind`.
 
-    `label` and `hint` are phrase keys in the table `labels` of the language files. A field without
-    a `name` is read-only and is not submitted.
+    `label` and `hint` are keys in the TOML table `labels` of the language files. A field without a
+    `name` is read-only and is not submitted.
     """
 
     label: str
@@ -51,7 +51,8 @@ class View:
     `action` is the path to which the form is sent, and `token` is the secret in a hidden field. If
     `action` is None, the page has no form. `request_lines` are the lines of an API request that the
     page shows. `link` is the URL of a record or list in the web application. `next_page` is the
-    path of another page to link to; the phrase for that link is in the table `pages`.
+    path of another page to link to; the text of that link has the path as its key in the TOML table
+    `pages` of the language files.
     """
 
     title: str

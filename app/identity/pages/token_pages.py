@@ -66,7 +66,7 @@ class InvitationForm(NewPasswordForm):
 class FormPage:
     """A page with one form.
 
-    `name` is the name of the page's table in the language files, and `page` is the page's path.
+    `name` is the name of the page's TOML table in the language files. `page` is the page's path.
     `operation`, `record_type` and `limit` are the same as in the corresponding API operation.
     `read(token, language)` returns the values that the page shows, and does not consume the token.
     `form` is the schema of the submitted form, and `inputs` builds the visible fields. `check`

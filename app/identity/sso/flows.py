@@ -35,7 +35,8 @@ def get_browser_secret(cookie: str | None) -> str:
 def fingerprint(purpose: str, secret: str | None) -> str:
     """Return a keyed hash of a secret, which the database stores instead of the secret.
 
-    The hash depends on `purpose`, such as `state`. Without a secret, it matches no stored hash.
+    The hash depends on `purpose`, such as `state`. If `secret` is None, the returned hash matches
+    no stored hash.
     """
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
@@ -137,9 +138,10 @@ def issue_code(
 ) -> str:
     """Issue and return a one-time code for the browser or application that began `flow`.
 
-    If `pending` is not None, the caller emails the code, so the code is valid for a longer time
-    (see `CONFIRMATION_LIFETIME`). `ownership_id` comes from the user's membership. For both
-    arguments, see `models.Code`.
+    If `pending` is not None, it contains the identity to link when the code is exchanged, and the
+    caller emails the code. The code is then valid for a longer time (see `CONFIRMATION_LIFETIME`).
+    `ownership_id` comes from the user's membership. If the membership has another value when the
+    code is exchanged, the exchange is refused.
     """
     code = secrets.token_urlsafe(32)
     lifetime = CODE_LIFETIME if pending is None else CONFIRMATION_LIFETIME

@@ -34,8 +34,8 @@ def verify(
 ) -> dict[str, Any]:
     """Verify that the provider issued an ID token for this sign-in, and return the claims.
 
-    Commits the current transaction (see `keys.get_signing_keys`). Raises `InvalidToken`, and
-    `fetching.UnusableResponse` if the provider's keys are not available.
+    Commits, so that no transaction is open while the provider's keys are fetched. Raises
+    `InvalidToken`, and `fetching.UnusableResponse` if the provider's keys are not available.
     """
     if not isinstance(token, str):
         raise InvalidToken("the provider returned no ID token")

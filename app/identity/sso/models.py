@@ -88,9 +88,10 @@ class Identity(TenantModel, db.Record, db.Base):
 
     `issuer` and `subject` identify the person. `dropped_at` is the time when the organization's
     policy ended the membership; only older releases read it (see
-    `organizations.models.RemovedMember`). `anchor` is the provider's anchor when the identity was
-    linked or last confirmed (see `ProviderCheck`). If an owner has confirmed the identity by email,
-    `confirmed_ownership_id` is the `ownership_id` that the membership had then.
+    `organizations.models.RemovedMember`). `anchor` is a digest of the certificates that a SAML
+    provider had when the identity was linked or last confirmed; it is empty for OpenID Connect. If
+    an owner has confirmed the identity by email, `confirmed_ownership_id` is the `ownership_id`
+    that the membership had then.
     """
 
     __tablename__ = "sso_identities"

@@ -157,10 +157,10 @@ def read_identity(
 ) -> ExternalIdentity:
     """Verify the provider's response, and return the identity that it contains.
 
-    `query` contains the query parameters of the callback. Commits (see `id_tokens.verify`). Raises
-    403 `permission_denied` if the provider refused the sign-in, 401 `invalid_credentials` if the
-    response is not valid, 422 if it contains no authorization code, and 503 `service_unavailable`
-    if the provider is unavailable.
+    `query` contains the query parameters of the callback. Commits before the provider's keys are
+    fetched. Raises 403 `permission_denied` if the provider refused the sign-in, 401
+    `invalid_credentials` if the response is not valid, 422 if it contains no authorization code,
+    and 503 `service_unavailable` if the provider is unavailable.
     """
     code = _read_code(configuration, flow, query)
     try:

@@ -126,8 +126,9 @@ def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
 class Confirmation(NamedTuple):
     """A sign-in that awaits confirmation by email.
 
-    `email` is the address of the account, and `organization` is the name of the organization. For
-    `browser_hash` and `challenge`, see `models.SingleUseMixin`.
+    `email` is the address of the account, and `organization` is the name of the organization.
+    `browser_hash` is a keyed hash that binds the sign-in to a browser's cookie. `challenge` is the
+    S256 challenge that binds it to the application with the code verifier, or None.
     """
 
     browser_hash: str

@@ -60,7 +60,7 @@ def _must_confirm(
 
     An administrator chooses the provider, and must not be able to sign in as an owner. Therefore,
     owners must confirm each identity once after they become an owner, and again when the provider's
-    anchor changes.
+    anchor (a digest of a SAML provider's certificates) changes.
     """
     if membership is None or membership.role != Role.owner.name:
         return False

@@ -11,7 +11,10 @@ from app.kit import db, errors, tenancy
 
 MAX_TEAMS = 20_000
 MAX_MEMBERS = 200_000
-"""The maximum numbers of teams and team members in one chart; its response is about 35 MB."""
+"""The maximum numbers of teams and team members in one chart.
+
+The response with a chart of this size has about 35 MB.
+"""
 # One statement whose query plan is efficient regardless of the table statistics: the members are
 # looked up team by team. No members are read if the chart is too large to be returned. The ORM adds
 # no tenant filter to plain SQL, so each part must filter by organization.

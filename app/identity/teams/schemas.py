@@ -70,7 +70,7 @@ class NewTeamMember(Schema):
 
 
 class AddTeamMembers(Schema):
-    """Request body to add team members: `members` with roles, or only `user_ids`."""
+    """Request body to add team members: `members`, which may have roles, `user_ids`, or both."""
 
     members = List(Nested(NewTeamMember), max_items=MAX_ADDED_MEMBERS)
     user_ids = List(Uuid(), max_items=MAX_ADDED_MEMBERS)

@@ -136,6 +136,11 @@ def _lock_lead_membership(user_id: UUID | None) -> None:
 
 
 def _check_parent(parent_id: UUID, *, height: int, moved_team_id: UUID | None = None) -> None:
+    """Raise 400 for `parent_id` unless a team can be created under it or moved under it.
+
+    `height` is the number of levels in the team's own subtree. `moved_team_id` is None for a new
+    team.
+    """
     path_ids = tree.list_path_ids(parent_id)
     if not path_ids:
         raise errors.invalid("The parent team does not exist.", "parent_id")

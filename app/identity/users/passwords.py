@@ -16,8 +16,11 @@ from app.kit import errors
 MIN_LENGTH = 10
 MAX_LENGTH = 1024
 _MIN_WORD_LENGTH = 3
-_MAX_UNIT_LENGTH = 4
+"""The minimum length of a word in the name or address that a password must not consist of."""
+_MAX_REPEATED_UNIT_LENGTH = 4
+"""The maximum length of a group of characters whose repetition counts as a common password."""
 _MIN_OTHER_LETTERS = 4
+"""The minimum number of other letters in a password that contains such a word."""
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
@@ -56,11 +59,11 @@ def _is_common(folded_password: str) -> bool:
     """Return whether a password is common, ignoring repetition and surrounding digits or symbols.
 
     Sequences such as 0123456789 also count as common, and so do repetitions of a group of at most
-    `_MAX_UNIT_LENGTH` characters, such as abcabcabc.
+    `_MAX_REPEATED_UNIT_LENGTH` characters, such as abcabcabc.
     """
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded_password)
     unit = _find_repeated_unit(folded_password)
-    if len(unit) <= _MAX_UNIT_LENGTH or _is_sequence(folded_password):
+    if len(unit) <= _MAX_REPEATED_UNIT_LENGTH or _is_sequence(folded_password):
         return True
     return not _load_common_passwords().isdisjoint(
         {folded_password, core, unit, _find_repeated_unit(core)}

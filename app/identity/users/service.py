@@ -105,9 +105,9 @@ def _render_profile(user: User) -> Profile:
 def update_profile(caller: Caller, *, changes: dict[str, Any], revision: int | None) -> Profile:
     """Update the caller's name, locale or time zone, and return the profile.
 
-    Raises 403 if the session must not change the account (see `session_scope`), 400
-    `validation_error` if the locale or the time zone is invalid, and 409 `stale_precondition` if
-    `revision`, the revision of the profile, is outdated.
+    Raises 403 if the caller's session is limited to one organization but the user is also a member
+    of others, 400 `validation_error` if the locale or the time zone is invalid, and 409
+    `stale_precondition` if `revision`, the revision of the profile, is outdated.
     """
     session_scope.check_account_change(caller)
     if "locale" in changes:
@@ -126,7 +126,8 @@ def update_own_preferences(
 ) -> dict[str, dict[str, bool]]:
     """Change the caller's notification channels (see `update_preferences`).
 
-    Also raises 403 if the session must not change the account (see `session_scope`).
+    Also raises 403 if the caller's session is limited to one organization but the user is also a
+    member of others.
     """
     session_scope.check_account_change(caller)
     return update_preferences(caller.user_id, changes=changes, revision=revision)

@@ -22,9 +22,10 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """A labeling schema: the fields to extract from a type of document.
 
     `fields` contains the fields of the draft. `status` is a SchemaStatus. Each required skill must
-    be a skill of at least one of the labeler's teams. `required_skills` contains the skills as they
-    were entered, and `required_skill_keys` the same skills case-folded. `current_version_number` is
-    0 if no version has been published.
+    be a skill of at least one of the labeler's teams. `required_skills` contains the skills in the
+    form in which they are shown, and `required_skill_keys` contains their comparison keys, in which
+    differences of case and spacing are removed. `current_version_number` is 0 if no version has
+    been published.
     """
 
     __tablename__ = "schemas"

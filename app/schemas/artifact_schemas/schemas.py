@@ -184,8 +184,10 @@ class ReviewPolicy(Response):
 
     labels_per_artifact = Int(description="The number of tag sets that an artifact needs.")
     sample_rate = Float(description="The fraction (0 to 1) of tag sets sampled for review.")
-    auto_accept_agreement = Float(allow_none=True, description="Minimum for automatic acceptance.")
-    auto_accept_confidence = Float(allow_none=True, description="Minimum for automatic acceptance.")
+    auto_accept_agreement = Float(allow_none=True, description="Minimum agreement to auto-accept.")
+    auto_accept_confidence = Float(
+        allow_none=True, description="Minimum confidence to auto-accept; null means never."
+    )
     max_rejections = Int(allow_none=True, description="Null means that there is no limit.")
 
 
@@ -230,7 +232,7 @@ class SchemaSummary(SchemaDetail):
 
 
 class FieldChange(Response):
-    """A change between two schema versions; `key` is the field's key, or `table.column`."""
+    """A change to a field or a table's column; `key` is, for example, `total` or `items.price`."""
 
     kind = Str(validate=OneOf(["added", "removed", "changed"]))
     key = Str()

@@ -38,8 +38,8 @@ def import_schema(
     dry run creates the draft, rolls back the transaction to a savepoint, and returns the draft
     without id, timestamps and revision. A name, document type or skill in the file is ignored if it
     has no visible character, because other requests cannot set such a value either. Raises 400 if
-    the file cannot be imported; the error has the path of the problem in `content`, and
-    `details.warnings` if there are warnings.
+    the file cannot be imported. The error's `field` is the path of the problem, which begins with
+    `content`; the error has `details.warnings` if there are warnings.
     """
     source = _parse_source(format, content)
     with db.session().begin_nested() as savepoint:

@@ -17,8 +17,9 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
 
     The schema's documents are kept, but have no schema afterwards. This function marks the schema
     as deleted, so that clients cannot find it, and removes it from connectors and routing rules,
-    which disables these rules. A job deletes the rows of the schema later. Raises 404; 409
-    `stale_precondition`; 409 `conflict` if it has tag sets; `details.tag_sets` is their number.
+    which disables these rules. A job deletes the rows of the schema later. Raises 404, 409
+    `stale_precondition`, and 409 `conflict` if the schema has tag sets; `details.tag_sets` is the
+    number of tag sets.
     """
     schema = get(schema_id)
     errors.check_revision(revision, schema.revision)
@@ -76,9 +77,9 @@ def _delete_row(schema: ArtifactSchema) -> bool:
 
 def _check_no_tag_sets(schema: ArtifactSchema) -> None:
     """Raise 409 `conflict` if the schema has tag sets."""
-    tag_sets = ports.workflow.get().count_tag_sets(schema.id)
-    if tag_sets:
+    tag_set_count = ports.workflow.get().count_tag_sets(schema.id)
+    if tag_set_count:
         raise errors.conflict(
             "This schema has tag sets; it cannot be deleted. Deactivate it instead.",
-            tag_sets=tag_sets,
+            tag_sets=tag_set_count,
         )

@@ -39,7 +39,7 @@ def create(
     """Create a schema draft and return it.
 
     Omitted properties of the review policy are taken from `DEFAULT_POLICY`. Skills that differ only
-    in case are stored once. Raises 400 with a specific error code if a field is invalid.
+    in case or spacing are stored once. Raises 400 with a specific error code if a field is invalid.
     """
     schema = ArtifactSchema(
         name=name,

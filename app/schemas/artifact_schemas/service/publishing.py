@@ -30,7 +30,7 @@ def publish(
 
     Emits `schema.published`. A dry run writes nothing, and returns the changes even if they are
     breaking. `base_version` is the number of the version on which the draft is based, or 0 if the
-    schema had none; None skips this check.
+    schema had no version. It must still be the current version; if it is None, this is not checked.
 
     Raises 404 if the schema does not exist, and 409 `stale_precondition` if `revision` is outdated.
     Raises 409 `schema_version_conflict` if `base_version` is not the current version. Raises 400 if
