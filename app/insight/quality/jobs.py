@@ -1,7 +1,7 @@
-"""Jobs that keep the daily quality aggregates current.
+"""Jobs that keep the daily quality aggregates (`QualityCell`) and their period sums current.
 
-Jobs that count documents or complete sums run in a separate queue, so that they do not delay other
-work. The queue serves organizations in round-robin order.
+Jobs that count documents or complete period sums run in a separate queue, so that they do not delay
+other work. The queue serves organizations in round-robin order.
 """
 
 from collections.abc import Sequence
@@ -25,6 +25,7 @@ _CHANGE_EVENTS = (
     artifact_events.DELETED,
 )
 _COUNTED_PROPERTIES = frozenset({"gold", "schema_id"})
+"""The properties of a document that its counts depend on."""
 _INTERVAL_SECONDS = 300
 
 
@@ -32,7 +33,7 @@ _INTERVAL_SECONDS = 300
     "quality.update", queue="quality_counts", events=_CHANGE_EVENTS, batch=True, max_attempts=10
 )
 def update(batch: Sequence[Job]) -> None:
-    """Update the aggregates: recount the documents that a batch of events has changed."""
+    """Update the daily aggregates: recount the documents that a batch of events has changed."""
     changed_ids = [
         UUID(job.args["data"]["artifact_id"])
         for job in batch
@@ -45,7 +46,7 @@ def update(batch: Sequence[Job]) -> None:
 
 @jobs.handler("quality.prepare", every=_INTERVAL_SECONDS)
 def enqueue_repairs(_: Job) -> None:
-    """Enqueue recounts of outdated organizations, and jobs that complete incomplete sums.
+    """Enqueue recounts of outdated organizations, and jobs that complete incomplete period sums.
 
     An organization is recounted if it was never counted, or if the counting rules or its time zone
     have changed. A recount that was interrupted is continued.
@@ -62,11 +63,14 @@ def enqueue_repairs(_: Job) -> None:
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)
 def rebuild(job: Job) -> None:
-    """Rebuild the aggregates of an organization; continue where an interrupted run stopped."""
+    """Rebuild the daily aggregates of an organization, or continue an interrupted rebuild."""
     updating.rebuild(job.checkpoint, resume=True)
 
 
 @jobs.handler("quality.sum", queue="quality_counts", max_attempts=10)
 def complete_sums(_: Job) -> None:
-    """Complete the `QualitySum` rows of an organization; see `QualityState.summed_at`."""
+    """Complete the period sums (`QualitySum`) of an organization, if they are incomplete.
+
+    They are incomplete if the organization was counted before the service had period sums.
+    """
     updating.complete_sums()

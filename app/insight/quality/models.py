@@ -1,4 +1,9 @@
-"""Database models for the daily quality aggregates and the contributions of documents to them."""
+"""Database models for contributions of documents, their daily sums (cells), and period sums.
+
+All quality metrics are computed from them: a *contribution* is what one document adds to the counts
+of a day (`QualityDocument`), a *cell* is the daily aggregate of all contributions (`QualityCell`),
+and a *period sum* is the sum of the cells of a day, week or month (`QualitySum`).
+"""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -12,7 +17,7 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 FRACTION_SCALE = 1_000_000_000
-"""The integer that represents the fraction 1.0 in `agreement` and `accuracy`."""
+"""The integer that represents the fraction 1.0 in the counters `agreement` and `accuracy`."""
 RULES_VERSION = 2
 """The version of the rules for counting documents. If it is increased, the documents of all
 organizations are counted again."""
@@ -28,14 +33,16 @@ class CellSubject(StrEnum):
 
 
 class QualityState(TenantModel, db.Base):
-    """The progress of counting the aggregates of an organization; one row per organization.
+    """The state of the quality counts of an organization; one row per organization.
 
     Days begin and end in `time_zone`. `rules` is the `RULES_VERSION` with which documents are
-    counted. While a recount is running or interrupted, `counted_until` is the id of the last
-    counted artifact, and `repaired_until` is the id of the last schema whose cells were compared
-    with the contributions. `counted_at` is the time at which a recount was last completed.
-    `summed_at` is the time at which the sums were last compared with the cells; while it is null,
-    the sums are incomplete.
+    counted. A recount first counts all artifacts again, and then corrects the daily aggregates
+    (`QualityCell`) of each schema from the contributions (`QualityDocument`). While it is running
+    or interrupted, `counted_until` is the id of the last artifact that was counted, and
+    `repaired_until` is the id of the last schema whose daily aggregates were corrected. Both are
+    null when it is completed, at the time `counted_at`. `summed_at` is the time at which the period
+    sums (`QualitySum`) were last corrected from the daily aggregates. While it is null, the period
+    sums are incomplete and are not read.
     """
 
     __tablename__ = "quality_states"
@@ -49,12 +56,13 @@ class QualityState(TenantModel, db.Base):
 
 
 class QualityDocument(TenantModel, db.Base):
-    """The contributions of one artifact to the counters of `QualityCell` rows.
+    """The contributions of one artifact: what it adds to the daily aggregates (`QualityCell`).
 
-    Each contribution is [subject, schema_id, name, field_type, day, *counters]; the list is sorted.
-    The column `schema_id` is the schema of all contributions, or null if their schemas differ. With
-    this column, a repair can read one schema at a time. There is no foreign key to the artifact:
-    when the artifact is deleted, its contributions must still be subtracted from the cells.
+    Each contribution consists of the key of a daily aggregate and the amounts to add to its
+    counters: [subject, schema_id, name, field_type, day, *counters]. The list is sorted. The column
+    `schema_id` is the schema of all contributions, or null if their schemas differ. With this
+    column, a recount can read one schema at a time. There is no foreign key to the artifact: when
+    the artifact is deleted, its contributions must still be subtracted from the daily aggregates.
     """
 
     __tablename__ = "quality_documents"
@@ -94,12 +102,13 @@ COUNTERS = tuple(_Counters.__annotations__)
 
 
 class QualityCell(TenantModel, _Counters, db.Base):
-    """The sums of one day's contributions for a schema, or for a labeler, reviewer or field in it.
+    """A daily aggregate, called a cell: the sums of one day's contributions for one subject.
 
-    `name` is the id of the labeler or reviewer, or the full name of the field; it is empty for the
-    schema. `field_type` is the type of the field in the version that was labeled. Submissions are
-    counted on the day of the submission, decisions on the day of the decision, and agreement on the
-    day of the last compared submission. A cell whose counters are all 0 has no row.
+    The subject is a schema, or a labeler, reviewer or field in the schema (`CellSubject`). `name`
+    is the id of the labeler or reviewer, or the full name of the field; it is empty for the schema.
+    `field_type` is the type of the field in the version that was labeled. Submissions are counted
+    on the day of the submission, decisions on the day of the decision, and agreement on the day of
+    the last compared submission. A cell whose counters are all 0 has no row.
 
     - submitted: submissions, including resubmissions.
     - timed, seconds: the number of tag sets with a recorded time and the sum of these times, on the
@@ -144,11 +153,11 @@ _IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)
 
 
 class QualitySum(TenantModel, _Counters, db.Base):
-    """The sums of `QualityCell` rows over a day, week or month, so that long periods need few rows.
+    """A period sum: the sum of the `QualityCell` rows of a day, week or month.
 
-    Triggers on the cells update the sums in every transaction that changes cells. `name` is the id
-    of a schema, labeler or reviewer. The sums of a labeler or reviewer cover all schemas. Fields
-    have no sums.
+    With these sums, a long period is read from few rows. Triggers on the cells update the sums in
+    every transaction that changes cells. `name` is the id of a schema, labeler or reviewer. The
+    sums of a labeler or reviewer cover all schemas. Fields have no sums.
     """
 
     __tablename__ = "quality_sums"

@@ -1,6 +1,7 @@
-"""SQL queries that update `QualityDocument` (contributions), and `QualityCell` (their sums).
+"""SQL queries that update contributions of documents, and their daily aggregates (cells).
 
-Transactions lock in this order: `QualityState`, `QualityDocument` by id, `QualityCell` by key.
+`QualityDocument` contains the contributions, and `QualityCell` the cells. Transactions lock in this
+order: `QualityState`, `QualityDocument` by id, `QualityCell` by key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -237,7 +238,7 @@ def list_schema_ids(after: UUID) -> list[UUID]:
 
 
 def repair(schema_id: UUID) -> int:
-    """Repair the `QualityCell` rows of a schema: make them the sums of the stored contributions.
+    """Repair the cells of a schema: make them equal to the sums of the stored contributions.
 
     Returns how many rows were wrong or missing. The caller must have locked the `QualityState`.
     Turns off the statement timeout until the transaction ends.

@@ -29,7 +29,8 @@ _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
 _SUBMISSION_KINDS = ("submit", "import")
 
 SubjectKey = tuple[CellSubject, str, str]
-"""A subject, its name, and its field type; see `QualityCell`. Only a field has a type."""
+"""A subject as in `QualityCell`: its type, its `name`, and its `field_type`. Only a field has a
+`field_type`; otherwise it is empty."""
 
 _NEXT_ARTIFACTS = tenancy.build_text(
     """
@@ -52,7 +53,7 @@ _ARTIFACT_COUNT = tenancy.build_text(
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A revision of a tag set; its kind is never `save`."""
+    """A revision of a tag set that is not a save. Saves are not counted, so they are not loaded."""
 
     kind: str
     author_id: UUID | None

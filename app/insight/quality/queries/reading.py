@@ -1,4 +1,4 @@
-"""SQL queries that read the daily aggregates of schemas, fields and people."""
+"""SQL queries that add up the daily aggregates (cells) of schemas, fields and people."""
 
 from collections.abc import Sequence
 from functools import partial

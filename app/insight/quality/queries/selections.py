@@ -1,4 +1,4 @@
-"""Filters for `QualityCell` rows (cells), and prepared statements that read cells or their sums.
+"""Filters for daily aggregates (cells), and prepared statements that read cells or period sums.
 
 Metrics are read often and must be fast. Without prepared statements (`app.kit.prepared`),
 SQLAlchemy would take longer to build a statement than PostgreSQL takes to run it.
@@ -43,7 +43,7 @@ from app.kit.prepared import Prepared
 
 @dataclass(frozen=True, slots=True)
 class CellFilter:
-    """A filter for quality cells: a type of subject, a period, and conditions that are not None.
+    """A filter for cells: a type of subject, a period, and conditions, which apply unless None.
 
     `end` is exclusive. `user_ids` limits the result to these labelers or reviewers. A grouping by
     team is limited to `group_team_ids`. `field_types` maps the name of a field to the only type
@@ -61,9 +61,9 @@ class CellFilter:
     field_types: Mapping[str, str] | None = None
 
     def has_sums(self) -> bool:
-        """Return whether there are sums of the cells that match the filter.
+        """Return whether period sums can replace the cells that match the filter.
 
-        The sums of labelers and reviewers cover all schemas, so they cannot be filtered by schema.
+        Fields have none. Those of labelers and reviewers cannot be filtered by schema.
         """
         has_sums_of_people = self.subject is not CellSubject.FIELD and self.schema_id is None
         return self.subject is CellSubject.SCHEMA or has_sums_of_people
@@ -184,10 +184,10 @@ _NEXT_SHORTER_UNIT = {SumUnit.MONTH: SumUnit.WEEK, SumUnit.WEEK: SumUnit.DAY}
 
 
 class CellQuery:
-    """A query on cells or sums, which is prepared for each combination of source and conditions.
+    """A query on cells or period sums, prepared for each combination of source and conditions.
 
-    `build` receives the matching cells or sums and their source, and returns the statement. `types`
-    maps its additional parameters to their SQL types. `by_schema` is true if it groups by schema.
+    `build` receives the matching rows and their source, and returns the statement. `types` maps its
+    additional parameters to their SQL types. `by_schema` is true if it groups by schema.
     """
 
     def __init__(
@@ -207,8 +207,8 @@ class CellQuery:
     ) -> list[Any]:
         """Read the rows that match a filter.
 
-        `values` are the values of the additional parameters, in the order of `types`. Reads sums
-        instead of cells if complete sums exist. `unit` is the longest unit of these sums.
+        `values` are the values of the additional parameters, in the order of `types`. Reads
+        period sums instead of cells if possible. `unit` is the longest unit of these sums.
         """
         values_by_name = {name: getattr(cell_filter, name) for name in _CONDITION_TYPES}
         conditions = {name: value for name, value in values_by_name.items() if value is not None}

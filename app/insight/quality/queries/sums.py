@@ -1,4 +1,8 @@
-"""SQL queries that repair `QualitySum` rows, which triggers on `QualityCell` keep current."""
+"""SQL queries that complete and repair the period sums (`QualitySum`).
+
+Period sums are computed from the daily aggregates (`QualityCell`), whose triggers keep the sums
+current.
+"""
 
 from uuid import UUID
 
@@ -32,7 +36,7 @@ _HAS_COMPLETE_SUMS = Prepared(
     "SELECT FROM quality_states WHERE organization_id = $1 AND summed_at IS NOT NULL",
 )
 _complete_organization_ids: set[UUID] = set()
-"""The ids of organizations whose sums are complete. Complete sums never become incomplete."""
+"""The ids of organizations whose period sums are complete. Triggers keep complete sums complete."""
 
 
 def are_complete() -> bool:

@@ -1,4 +1,4 @@
-"""SQL queries that read the daily aggregates as series of buckets."""
+"""SQL queries that add up the daily aggregates (cells) in each bucket of a trend."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
@@ -85,6 +85,7 @@ def sum_by_bucket(
     step = UNIT_DAYS.get(unit)
     values: list[Any] = [[first for first, _ in buckets]]
     if step is not None:
+        # The period may cut off the start of the first bucket, so it is computed from the end.
         (first, end), *later_buckets = buckets
         values = [end - timedelta(days=step) if later_buckets else first, step]
     if group_by == _TEAM:

@@ -20,7 +20,10 @@ _PAIR_SIZE = 2
 
 
 def _find_common_field_specs(tag_sets: Iterable[TagSetHistory]) -> dict[str, FieldSpec]:
-    """Return the field specifications that are equal in all schema versions, by field name."""
+    """Return the field specifications that are equal in the schema versions of all tag sets.
+
+    They are returned by field name.
+    """
     version_ids = {tag_set.schema_version_id for tag_set in tag_sets}
     first, *other_field_specs = [rules.get_version_rules(key).field_specs for key in version_ids]
     return {
@@ -82,7 +85,8 @@ def _measure_agreement_by_tag_set(
 ) -> dict[int, float]:
     """Return the mean agreement of each tag set with the other tag sets, by index.
 
-    Tag sets whose agreement cannot be measured are left out.
+    `overall` is the agreement of all tag sets, which is the result if there are only two. Tag sets
+    whose agreement cannot be measured are left out.
     """
     if len(tag_sets) == _PAIR_SIZE:
         return {0: overall, 1: overall}

@@ -1,4 +1,4 @@
-"""Compute the contributions of one document to the daily aggregates, from its rows alone."""
+"""Compute the contributions of one document to the daily aggregates (`QualityCell`)."""
 
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -19,10 +19,10 @@ _OUTCOME_KINDS = (*_DECISION_COUNTERS, "reopen")
 
 
 def compute_contributions(document: DocumentHistory, zone: ZoneInfo) -> Contributions:
-    """Compute the contributions of a document to the counters of `QualityCell` rows.
+    """Compute the contributions of a document to the counters of the daily aggregates.
 
-    Contributions depend only on the rows of the document, so computing them again gives the same
-    result.
+    Contributions depend only on the document and its tag sets, so computing them again gives the
+    same result.
     """
     tally = Tally(zone)
     for tag_set in document.tag_sets:

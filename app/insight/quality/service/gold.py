@@ -24,6 +24,7 @@ from app.kit.principal import Caller
 
 METRIC = "gold_accuracy"
 UNIT = SumUnit.WEEK
+"""The only length of a bucket for which these callers see the accuracy."""
 MIN_CASES = 10
 """The minimum number of tag sets that a week must have for its accuracy to be shown."""
 

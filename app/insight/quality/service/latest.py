@@ -61,7 +61,10 @@ def build_period_response(period: Period) -> dict[str, Any]:
 
 
 def _compute_gold_rates(cell_filter: CellFilter, period: Period) -> dict[str, Rate]:
-    """Compute the accuracy on gold documents from large samples of visible weeks, by schema id."""
+    """Compute the accuracy on gold documents for callers below the reviewer role, by schema id.
+
+    Only whole weeks that have ended and have at least `gold.MIN_CASES` tag sets are included.
+    """
     weeks = list_buckets(period, gold.UNIT)
     visible_filter = gold.limit_to_visible_weeks(cell_filter, period, weeks)
     metric = METRICS[gold.METRIC]

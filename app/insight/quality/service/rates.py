@@ -39,7 +39,7 @@ def compute_rate(successes: float, n: int) -> Rate:
 
 @dataclass(frozen=True, slots=True)
 class QualityMetric:
-    """A quality metric, with the formula that computes it from the counters of cells.
+    """A quality metric, with the formula that computes it from counters (see `QualityCell`).
 
     The counters `cases` add up to the number of cases. `sums` are the other counters that the
     formula reads. `applies_to_fields` is true if the metric can be computed for a field.

@@ -1,4 +1,4 @@
-"""The tally of a document's contributions to the daily aggregates."""
+"""The tally of a document's contributions to the daily aggregates (`QualityCell`, cells)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _POSITIONS = {name: position for position, name in enumerate(COUNTERS)}
 
 
 class CellKey(NamedTuple):
-    """The key of a quality cell within its organization; see `QualityCell`."""
+    """The key of a daily aggregate (`QualityCell`) within its organization."""
 
     subject: CellSubject
     schema_id: UUID

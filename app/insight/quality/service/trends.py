@@ -68,12 +68,13 @@ def get_trends(
     end: date | None = None,
     **filters: Unpack[TrendFilters],
 ) -> dict[str, Any]:
-    """Return the trend of a metric: its value in each bucket, for each group that has cases.
+    """Return the trend of a metric: its value in each bucket, in one series for each group.
 
-    The metrics of teams and of other labelers require the reviewer role. Raises 400 if a trend of
-    fields has no `schema_id` or a metric that does not apply to fields, if filters and group cannot
-    be combined, for an invalid period, or for too many buckets; 403 if the caller may not see the
-    metric; 404 for an unknown schema.
+    At most `MAX_SERIES` groups are returned: those with the most cases. The metrics of teams and of
+    other labelers require the reviewer role. Raises 400 if a trend of fields has no `schema_id` or
+    a metric that does not apply to fields, if filters and group cannot be combined, for an invalid
+    period, or for too many buckets; 403 if the caller may not see the metric; 404 for an unknown
+    schema.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
@@ -118,7 +119,10 @@ def _build_filter(
     period: Period,
     filters: TrendFilters,
 ) -> CellFilter:
-    """Build the filter for the cells to read. Raises 400, 403 and 404 like `get_trends`."""
+    """Build the filter for the daily aggregates (cells) to read.
+
+    Raises 400, 403 and 404 like `get_trends`.
+    """
     subject = _choose_subject(group_by, filters)
     schema_id = filters.get("schema_id")
     if subject is CellSubject.FIELD and not metric.applies_to_fields:
@@ -146,7 +150,10 @@ def _build_filter(
 
 
 def _choose_subject(group_by: str | None, filters: TrendFilters) -> CellSubject:
-    """Choose the subject whose cells support all filters. Raises 400 for an invalid filter."""
+    """Choose the type of subject whose daily aggregates can be filtered and grouped as requested.
+
+    Raises 400 if filters and group cannot be combined.
+    """
     people_filter_name = next((n for n in ("team_id", "labeler_id") if filters.get(n)), None)
     has_field_filter = "field" in filters
     subject = _SUBJECTS[group_by]

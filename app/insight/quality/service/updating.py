@@ -1,8 +1,8 @@
-"""Keep the daily aggregates equal to the sums of the documents' contributions.
+"""Keep the daily aggregates (`QualityCell`, cells) equal to the sums of all contributions.
 
-A document's contributions are computed from its rows, and the difference from its stored
-contributions is added to `QualityCell` in the same transaction. So each document is counted exactly
-once, even if jobs are killed, retried or executed in a different order.
+To recount a document, its contributions (`QualityDocument`) are computed again. The difference from
+its stored contributions is added to the cells in the same transaction. So each document is counted
+exactly once, even if jobs are killed, retried or executed in a different order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,10 +23,11 @@ BATCH = 100
 """The maximum number of documents that are counted in one transaction."""
 _MIN_ID = UUID(int=0)
 _KEY_LENGTH = 5
+"""The number of values at the start of a contribution that are the key of a cell (`CellKey`)."""
 
 
 def update(artifact_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
-    """Update the aggregates by recounting documents in batches.
+    """Update the cells by recounting documents in batches.
 
     `checkpoint` commits every batch except the last one.
     """
@@ -41,12 +42,12 @@ def update(artifact_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
 def rebuild(
     checkpoint: Checkpoint, report: ReportProgress | None = None, *, resume: bool = False
 ) -> int:
-    """Rebuild the aggregates of the current organization by recounting all documents.
+    """Rebuild the cells and the period sums (`QualitySum`) of the current organization.
 
-    Returns how many cells and sums were wrong or missing. The service can run meanwhile:
-    `checkpoint` commits each batch of documents, and then the repair of each schema. `report`
-    receives the number of counted documents and the total. With `resume`, an interrupted recount is
-    continued if it began with the same rules and time zone.
+    Recounts all documents. Returns how many cells and period sums were wrong or missing. The
+    service can run meanwhile: `checkpoint` commits each batch of documents, and then the corrected
+    cells of each schema. `report` receives the number of counted documents and the total. With
+    `resume`, an interrupted recount is continued if it began with the same rules and time zone.
     """
     zone = _get_time_zone()
     total = documents.count_labeled_artifacts() if report is not None else 0
@@ -94,7 +95,7 @@ def _repair(state: RecountState, checkpoint: Checkpoint) -> int:
 
 
 def complete_sums() -> None:
-    """Complete the `QualitySum` rows of the current organization, if they are incomplete."""
+    """Complete the period sums (`QualitySum`) of the current organization, if necessary."""
     state = cells.lock_state(_get_time_zone())
     if state.summed_at is None:
         sums.repair()
@@ -106,7 +107,7 @@ def _get_time_zone() -> str:
 
 
 def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
-    """Recount documents: replace their contributions, and add the differences to `QualityCell`.
+    """Recount documents: replace their contributions, and add the differences to the cells.
 
     The caller must have locked the `QualityState`.
     """
