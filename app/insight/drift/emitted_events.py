@@ -27,7 +27,7 @@ class DetectedPayload(TypedDict):
 
 
 class FoundPayload(TypedDict):
-    """The payload of `FOUND`; `shifts` describes the first shifts as text."""
+    """The payload of `FOUND`: the number of new reports, and the first of their shifts as text."""
 
     detection_id: UUID
     schema_name: str

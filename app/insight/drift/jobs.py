@@ -54,7 +54,7 @@ def start_daily_detections(_job: Job) -> None:
 
 @jobs.handler("drift.request_daily", queue="drift")
 def request_daily(job: Job) -> None:
-    """Request an organization's daily detections; see `requesting.request_daily_detections`."""
+    """Request a detection for each schema of an organization with recently accepted tag sets."""
     requesting.request_daily_detections(job.checkpoint)
 
 

@@ -22,8 +22,9 @@ class DriftSubject(StrEnum):
 class DriftMetric(StrEnum):
     """A metric whose values in two samples are compared.
 
-    Model predictions have ACCURACY, CONFIDENCE and CORRECTION_RATE. Labeling has all metrics except
-    ACCURACY and CONFIDENCE.
+    VALUES are the values of a field, LENGTH is the length of its text, and EMPTY_RATE is the
+    fraction of tag sets without a value for it. Model predictions have ACCURACY, CONFIDENCE and
+    CORRECTION_RATE. Labeling has all metrics except ACCURACY and CONFIDENCE.
     """
 
     VALUES = "values"

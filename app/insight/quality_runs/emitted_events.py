@@ -15,7 +15,7 @@ class RunPayload(TypedDict):
 
 
 class RequestedPayload(RunPayload):
-    """The payload of `REQUESTED`; `created_by` is null if the quality schedule made the request."""
+    """The payload of `REQUESTED`; `created_by` is null if the daily job made the request."""
 
     created_by: UUID | None
 

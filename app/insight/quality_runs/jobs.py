@@ -127,7 +127,10 @@ def compare_schema(job: Job) -> None:
 
 @jobs.handler("quality_runs.start_outdated", queue="maintenance", every=_DAY_SECONDS)
 def create_runs_for_outdated_schemas(_job: Job) -> None:
-    """Create a run for each outdated schema; see `records.list_outdated_schemas`."""
+    """Create a run for each schema whose tag sets have changed after its last run.
+
+    Only schemas that require several labelers get a run.
+    """
     runs.create_runs_for_outdated_schemas()
 
 

@@ -61,8 +61,8 @@ def acknowledge(report_id: UUID, *, caller: Caller) -> DriftReport:
     """Acknowledge an open report, and return it. An acknowledged report is returned unchanged.
 
     Raises:
-        ApiError: 404 as in `get_report`; 409 `conflict` with `details.status` if the report is
-            closed.
+        ApiError: 404 if the report does not exist, or is about a labeler whom the caller may not
+            see; 409 `conflict` with `details.status` if the report is closed.
     """
     report = get_report(report_id, caller=caller, lock=True)
     if report.status == ReportStatus.CLOSED:

@@ -67,7 +67,10 @@ def _insert_detection(
     due_on: date | None = None,
     requested_by: UUID | None = None,
 ) -> UUID | None:
-    """Insert a queued detection and emit its event; see `records.insert_detection`."""
+    """Insert a queued detection, emit its event, and return its id.
+
+    Returns None if the schema has an unfinished detection, or a daily detection for the same day.
+    """
     detection_id = records.insert_detection(
         schema_id, chosen_periods, due_on=due_on, requested_by=requested_by
     )

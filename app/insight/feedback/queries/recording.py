@@ -154,7 +154,8 @@ def list_pairs_with_automatic_feedback(
 
 
 ReportKey = tuple[UUID, str, str, int | None, str | None]
-"""The artifact id, model, field, row and value key, which identify a report."""
+"""The artifact id, model, field, row and `value_key` of reported feedback, which identify it. The
+`value_key` is None unless the field allows several values."""
 
 
 def list_reported_feedback(pairs: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:

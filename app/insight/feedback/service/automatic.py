@@ -1,7 +1,7 @@
 """Record feedback automatically when a tag set that began from a prediction is accepted.
 
 Automatic feedback depends only on the accepted tag sets: recording it again changes nothing, a tag
-set that is no longer accepted has none, and a rebuild from scratch gives the same outcomes.
+set that is no longer accepted has no feedback, and a rebuild from scratch gives the same outcomes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,8 @@ def record(id_pairs: Sequence[tuple[UUID, UUID]]) -> int:
     """Record, replace or delete the automatic feedback on tag sets.
 
     `id_pairs` contains pairs of artifact id and tag set id. A tag set gets automatic feedback only
-    if it is accepted, began from a prediction alone, and has at most `accepted.MAX_BYTES` of tags.
+    if it is accepted, its first revision has only predicted tags, and it has at most
+    `accepted.MAX_BYTES` of tags.
     Automatic feedback replaces feedback that was reported on the same document and model. Returns
     the number of tag sets whose feedback has changed. Locks the recording of feedback.
     """

@@ -25,6 +25,7 @@ from app.schemas.artifact_schemas.service import drafts as schemas
 
 DEFAULT_TARGET_PRECISION = 0.95
 MAX_DAYS = 366
+"""The maximum number of days of a summary by day."""
 MAX_MODELS = 200
 MAX_FIELDS = 1000
 _EARLIEST_DAY = date(2000, 1, 1)

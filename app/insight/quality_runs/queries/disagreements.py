@@ -111,10 +111,10 @@ def list_next_artifact_ids(schema_id: UUID, after: UUID, batch: int) -> list[UUI
 
 
 def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> None:
-    """Replace the disagreements on these documents; skip documents that were deleted meanwhile.
+    """Replace the disagreements on these documents with `rows`.
 
-    Rows with the same result stay as they are. If they got new ids, a client that reads the list
-    page by page would miss them.
+    Documents that were deleted meanwhile are skipped. Rows with the same result stay as they are.
+    If they got new ids, a client that reads the list page by page would miss them.
     """
     values = {
         "artifact_ids": list(artifact_ids),
@@ -154,16 +154,16 @@ def list_disagreements(
     field: str | None = None,
 ) -> Page:
     """Return a page of disagreements with the names of their documents."""
-    filters = {"schema_id": schema_id, "field": field}
-    where = {name: value for name, value in filters.items() if value is not None}
-    conditions = [getattr(Disagreement, name) == value for name, value in where.items()]
+    values = {"schema_id": schema_id, "field": field}
+    filters = {name: value for name, value in values.items() if value is not None}
+    conditions = [getattr(Disagreement, name) == value for name, value in filters.items()]
     artifact = func.jsonb_build_object("id", Artifact.id, "name", Artifact.name)
     statement = (
         select(*db.build_columns(_LISTED_COLUMNS, Disagreement, artifact=artifact))
         .join(Artifact, build_join(Disagreement.artifact_id, Artifact))
         .where(*conditions)
     )
-    total = counters.build_total(DISAGREEMENTS, where)
+    total = counters.build_total(DISAGREEMENTS, filters)
     return paginate(
         statement,
         page,

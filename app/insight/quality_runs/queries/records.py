@@ -33,7 +33,7 @@ class RunFilters(CreatedFilters, total=False):
 
 
 class OutdatedSchema(NamedTuple):
-    """A schema whose tag sets have changed since its last run; see `list_outdated_schemas`."""
+    """A schema that needs several labelers and whose tag sets have changed after its last run."""
 
     organization_id: UUID
     schema_id: UUID
@@ -161,7 +161,8 @@ def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
 
     The last run is the run with the latest end among the runs over all fields, from the first tag
     set and with all `metrics`, except failed runs. A schema without such a run is returned if it
-    has tag sets. Drafts do not count. Requires access across organizations; reads active ones.
+    has tag sets. Drafts do not count. Requires access across organizations; inactive organizations
+    are left out.
     """
     values = {"metrics": orjson.dumps(metrics).decode()}
     return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED_SCHEMAS, values)]

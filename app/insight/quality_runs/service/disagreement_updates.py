@@ -23,7 +23,7 @@ MAX_ANSWERS = 10
 MAX_VALUES = 20
 MAX_CHARACTERS = 200
 STEP_SIZE = 500
-"""The maximum number of documents that one step of an update compares."""
+"""The maximum number of documents that one call of `update_next_documents` compares."""
 _MIN_ANSWERS = 2
 Tags = list[dict[str, Any]]
 
@@ -67,8 +67,9 @@ def compare(
 ) -> list[dict[str, Any]]:
     """Compare the answers of several labelers for one document, and return the disagreements.
 
-    The newest schema version among the answers determines the fields. An answer is compared for a
-    field only if the field has the same type and the same `multiple` in the answer's version.
+    `versions` maps the id of a schema version to its number and its field specifications. The
+    newest schema version among the answers determines the fields. An answer is compared for a field
+    only if the field has the same type and the same `multiple` in the answer's version.
     """
     comparable_answers = [answer for answer in answers if answer.version_id in versions]
     if len(comparable_answers) < _MIN_ANSWERS:

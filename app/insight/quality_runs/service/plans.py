@@ -30,11 +30,13 @@ INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
 """The field types whose values have distances, which Krippendorff's alpha considers."""
 
 PAIR_RESAMPLES = 200
+"""The number of bootstrap resamples for the confidence interval of a pair."""
 MAX_PAIRS_WITH_INTERVALS = 66
 """The maximum number of pairs with confidence intervals: the pairs of twelve labelers. With more
 pairs, no pair has an interval, because each interval takes as long to compute as the interval of
 a field."""
 MAX_RATERS_IN_PAIRS = 100
+"""The maximum number of labelers of a field for which pairs are computed."""
 MAX_PAIRS = 20_000
 """The maximum number of pairs that a run computes. A field that would exceed this limit has no
 pairs."""

@@ -85,9 +85,9 @@ def check_period(start: datetime | None, end: datetime | None) -> datetime:
 
 
 def create_runs_for_outdated_schemas() -> None:
-    """Create a run for each outdated schema; see `records.list_outdated_schemas`.
+    """Create a run for each schema whose tag sets have changed after its last run.
 
-    Requires access across organizations.
+    Only schemas that require several labelers get a run. Requires access across organizations.
     """
     for organization_id, schema_id in records.list_outdated_schemas(DEFAULT_METRICS):
         with tenancy.organization(organization_id):

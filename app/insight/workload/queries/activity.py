@@ -1,8 +1,8 @@
 """SQL queries for a user's activity.
 
-The outcome of a submission is the next revision of the tag set, because every change of a tag set
-creates a revision. The next revision is a decision, or an accepted merge has replaced the tag set.
-If there is no next revision, the submission is pending.
+Every change of a tag set creates a revision, so the revision after a submission shows the outcome
+of the submission: it was accepted, with or without corrections, or rejected, or an accepted merge
+replaced the tag set. A submission without a next revision is pending.
 """
 
 from collections.abc import Sequence
@@ -95,6 +95,9 @@ def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Submissi
 
 
 def count_reviews(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:
-    """Count a user's review decisions by day, numbered as in `count_submissions`."""
+    """Count a user's review decisions by day number.
+
+    Day n, counted from 1, starts at the nth of `edges` and ends before the next edge.
+    """
     rows = db.session().execute(_REVIEWS_BY_DAY, _build_parameters(user_id, edges))
     return {row.day: row.reviewed for row in rows}

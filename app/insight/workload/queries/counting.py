@@ -39,7 +39,8 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM assignee_ids")
-"""The query for the ids of the assignees to include; see `labeling_work.PEOPLE_CTES`."""
+"""The query for the ids of the users whose work is counted and, with `by_team`, of their teams. It
+reads `assignee_ids`, which `labeling_work.PEOPLE_CTES` defines."""
 _MICROSECOND = timedelta(microseconds=1)
 _MIN_DUE_BEFORE = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
 """The minimum of `due_before` in calculations, from which a microsecond can be subtracted."""
@@ -178,7 +179,8 @@ def _select_claimed(
 ) -> Select[Any]:
     """Select the user in `user_column` and `sign` as `n`, for each claimed tag set to review.
 
-    A claimed tag set counts for the user who claimed it, instead of for its assignee.
+    `sign` is 1 to add the tag sets to the user's count, and -1 to subtract them. A claimed tag set
+    counts for the user who claimed it, instead of for its assignee.
     """
     is_claimed = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
     rows = _select_signed(criteria, user_column, sign).where(is_claimed)
@@ -205,7 +207,7 @@ def _build_may_review(user_column: InstrumentedAttribute[UUID | None]) -> Column
 def _select_signed(
     criteria: WorkCriteria, user_column: InstrumentedAttribute[UUID | None], sign: int
 ) -> Select[Any]:
-    """Select `user_column`, and `sign` as `n`, from the tag sets that await review."""
+    """Select `user_column`, and `sign` (1 or -1) as `n`, from the tag sets that await review."""
     rows = _select_tag_sets_to_review(
         criteria, cast(user_column, Text), literal(sign, Integer).label("n")
     ).where(user_column.in_(criteria.user_ids))
