@@ -246,7 +246,10 @@ def install(connection: Connection, table: str) -> None:
 
 
 def refresh(connection: Connection) -> None:
-    """Recreate outdated audit functions, such as those of tables with new columns, for env.py."""
+    """Recreate outdated audit functions, such as those of tables with new columns.
+
+    `env.py` calls this function after all migrations, and after each step of a downgrade.
+    """
     if connection.scalar(text("SELECT to_regclass('audit_watches')")) is None:
         return
     for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():

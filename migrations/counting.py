@@ -14,7 +14,8 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 FOLDING_LOCK_KEY = 7_203_114_560
-"""The key of the advisory lock that is held while `counts` is folded or repaired."""
+"""The key of the advisory lock that is held while changes are added to `counts`, or while `counts`
+is repaired."""
 
 _SAVE_SOURCE = text(
     "INSERT INTO count_sources (source, table_name, condition, facets, expressions, measure)"

@@ -52,7 +52,10 @@ def create_role() -> None:
 
 
 def protect(table: str, *, force: bool = True) -> None:
-    """Limit sessions, with `force` even the owner's, to their organization's rows of `table`."""
+    """Limit sessions to their organization's rows of `table`.
+
+    If `force` is true, this also applies to sessions of the table's owner.
+    """
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     if force:
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")

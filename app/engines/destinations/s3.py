@@ -275,5 +275,8 @@ def _build_refusal_error(response: Response) -> HostError:
 
 def _build_unexpected_response_error() -> HostError:
     """Build the error for a response that does not follow the protocol."""
-    message = "The host does not respond like an object store, or could not combine the file parts."
+    message = (
+        "The host did not confirm the upload as an S3-compatible store does. Check `endpoint_url`;"
+        " if it is correct, try again later."
+    )
     return HostError(HostErrorKind.PROTOCOL, message)

@@ -96,7 +96,10 @@ def parse_stream(
 
 
 def _check_size(page_count: int, end: int, limits: Limits) -> None:
-    """Raise `ParseFailed` if there are too many pages, or too many characters before `end`."""
+    """Raise `ParseFailed` if there are too many pages, or if their text is too long.
+
+    `end` is the offset after the last page and its separator in the document's text.
+    """
     if page_count > limits.max_pages:
         raise build_invalid_result_error()
     if end > limits.max_text_chars + page_count:
@@ -147,7 +150,7 @@ def render_text(
     format: ImageFormat = "png",  # noqa: A002 - as in `render`
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Render the first virtual page of `text`, and return an image file in `format`.
+    """Lay out `text` on virtual A4 pages, and return an image file of the first page in `format`.
 
     The image is `width_px` pixels wide. Raises `ParseFailed` if the page cannot be rendered, for
     example `too_many_pixels`, and `SandboxUnavailable` if no process could be started.

@@ -86,7 +86,8 @@ def _detect_binary(head: bytes, claimed_types: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None.
 
     If the signature allows several types, returns the first of them in `claimed_types`. If there is
-    none, returns None for a compound file, and `application/zip` for an archive.
+    none, returns None for a compound file (the format of older Office files), and
+    `application/zip` for a ZIP archive.
     """
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return media.PDF

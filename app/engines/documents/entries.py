@@ -137,9 +137,9 @@ def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, s
 
 @send_failures
 def render_text(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
-    """Render the first virtual page of a text in UTF-8, and send it as `render_page` does.
+    """Render the first virtual page of a text in UTF-8, and send it as an image file.
 
-    `arguments` has the keys `width_px` and `format`.
+    `arguments` has the keys `width_px` and `format`, the format of the image file.
     """
     text = document.read().decode()
     size = ImageSize(arguments["width_px"])

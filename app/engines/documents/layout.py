@@ -71,8 +71,8 @@ class VirtualPage:
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
     """Lay out plain text on virtual pages and detect its language, in the calling process.
 
-    The words of a page are computed on first use. Characters are replaced one by one, as in
-    `replace_unstorable_chars`, so all code points, including line breaks, keep their positions.
+    The words of a page are computed on first use. Each character that the database cannot store is
+    replaced with one character (see `replace_unstorable_chars`), so all offsets stay the same.
     Raises `ParseFailed` (`empty_document`, `too_large_unpacked`, `too_many_pages`).
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only

@@ -26,9 +26,9 @@ _NON_VALUE_TYPES = ("span", "region", "table")
 class SpanMark(NamedTuple):
     """A labeled span of the text from `start` to `end`.
 
-    `label` is the label of the span; `control` is the name of the control that created it. `text`
-    is the span's text if the tool exports it. Offsets count code points or UTF-16 code units,
-    depending on the tool (see `_choose_locator`).
+    `label` is the label of the span. `control` is the name of the Label Studio control with which
+    the span was labeled, or None for other tools. `text` is the span's text if the tool exports it.
+    Offsets count code points or UTF-16 code units, depending on the tool (see `_choose_locator`).
     """
 
     label: str
@@ -39,7 +39,11 @@ class SpanMark(NamedTuple):
 
 
 class ValueMark(NamedTuple):
-    """A value of the whole document. If `control` is None, the value itself selects the field."""
+    """A value of the whole document.
+
+    `control` is the name of the Label Studio control with which the value was entered. If it is
+    None, as for other tools, the value itself selects the field.
+    """
 
     value: object
     control: str | None = None

@@ -78,7 +78,12 @@ class _ValueAligner:
         return _deduplicate([tags_by_number[number] for number in sorted(tags_by_number)])
 
     def _build_tag(self, answer_value: _AnswerValue) -> tuple[Tag | None, SearchedValue | None]:
-        """Return the tag and the value to search for in other spellings; at least one is None."""
+        """Build the tag for a value, or return the value to search for in other spellings.
+
+        Returns (tag, None) if the document contains the value as the model spelled it, or if the
+        type needs no evidence; (None, searched value) if the document may contain the value in
+        another spelling; and (None, None) if the value is unusable.
+        """
         raw, field_type = answer_value.raw, answer_value.field["type"]
         if raw is None or raw == "" or isinstance(raw, dict | list):
             return None, None

@@ -52,5 +52,8 @@ class EndlessListingDetector:
 
 def build_endless_error() -> HostError:
     """Build the HostError for a listing that makes no progress."""
-    message = "The listing of the host does not end: it repeats names or omits the last known name."
+    message = (
+        "The host's listing does not end: it repeats names, or never reaches the name at which the"
+        " previous listing stopped."
+    )
     return HostError(HostErrorKind.PROTOCOL, message)

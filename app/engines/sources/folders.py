@@ -125,12 +125,18 @@ class FolderSource(ABC):
         """Yield the items of the folder at a path. Raises ObjectMissing for a missing folder."""
 
     def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
-        """Return the item with the properties that the host sends only on request."""
+        """Return the item with the properties that the host sends only on a separate request.
+
+        Subclasses can override this method; by default, the item is returned unchanged.
+        """
         del path
         return item
 
     def _build_object(self, path: str, item: FolderItem) -> SourceObject | None:
-        """Build the document for an item, or return None if the document does not exist."""
+        """Build the document for a listed item.
+
+        A subclass may return None if the document no longer exists.
+        """
         item = self._complete_item(path, item)
         return SourceObject(path, item.version, item.size, convert_time(item.modified))
 

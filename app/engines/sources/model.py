@@ -121,9 +121,9 @@ class Source(Protocol):
     ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all documents, and positions from which a later listing can continue.
 
-        The order does not change between two listings. They are read in parts, so memory use does
-        not grow with the number of documents. A source yields a document or a position at least
-        once after each request, so that the caller can stop there.
+        The order does not change between two listings. A listing is read in parts, so memory use
+        does not grow with the number of documents. A source yields a document or a position at
+        least once after each request, so that the caller can stop there.
 
         Args:
             after: the path of the document or position at which an earlier listing stopped. A

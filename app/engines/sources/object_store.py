@@ -65,8 +65,9 @@ class ListingQuery(NamedTuple):
 
     Attributes:
         prefix: the prefix of the names.
-        after: if the store has `can_start_after`, only later names are listed. A long name is
-            shortened, and then the caller must skip the names up to the whole name.
+        after: the name after which the listing starts, if the store supports this
+            (`can_start_after`). Only the beginning of a long name is passed, so the caller must
+            skip the objects up to the whole name.
         by_folder: whether names with another slash after the prefix are grouped into folders.
     """
 
@@ -159,7 +160,7 @@ class ObjectStoreSource:
                 yield ListingPosition(None if last_key is None else self._find_path(last_key))
 
     def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
-        """Yield for each page the list of its objects after the name `start`; it may be empty."""
+        """Yield, for each page, its objects after the name `start`, possibly an empty list."""
         query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False
@@ -290,8 +291,8 @@ def check_key(key: bytes) -> None:
 def check_part_count(page: bytes, *separators: bytes) -> None:
     """Raise HostError if a page of a listing has too many parts to be parsed in memory.
 
-    A part takes a hundred bytes in memory, but as few as three on the page. Each of the
-    `separators` marks the beginning or end of a part.
+    Parts are tags, attributes or values. A part takes a hundred bytes in memory, but as few as
+    three on the page. Each of the `separators` marks the beginning or end of a part.
     """
     if any(page.count(separator) > _MAX_PARTS for separator in separators):
         raise build_protocol_error()

@@ -19,9 +19,10 @@ def build_type(
 
 
 def build_opener(module: str, function: str) -> Callable[..., Any]:
-    """Build the opener of a type: it calls `function` of `module` with settings and a network.
+    """Build a function that opens a source or destination of one type.
 
-    The opener ignores all further arguments.
+    That function imports `module`, and passes the settings and the network to the module's
+    `function`. It ignores all further arguments.
     """
 
     def open_host(settings: Mapping[str, Any], network: Network, *_: object) -> Any:

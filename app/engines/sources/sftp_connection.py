@@ -149,7 +149,10 @@ def _build_refusal_error(error: OSError) -> Exception:
     if isinstance(error, FileNotFoundError):
         return ObjectMissing()
     if isinstance(error, SftpStatusError):
-        message = "The host cannot read a folder or document of this source."
+        message = (
+            "The host reports an error for a folder or document of this source; the cause may be in"
+            " the log of the SFTP server."
+        )
         return HostError(HostErrorKind.PROTOCOL, message)
     message = "The user is not allowed to read a folder or document of this source."
     return HostError(HostErrorKind.NOT_ALLOWED, message)

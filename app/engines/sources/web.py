@@ -117,8 +117,8 @@ class WebSource(FolderSource):
     def _build_object(self, path: str, item: FolderItem) -> SourceObject | None:
         """Build a document with the metadata that the host sends in response to a request.
 
-        Returns None if the document does not exist. A document that the host refuses to send does
-        not end the listing.
+        Returns None if the document does not exist. If the request fails although the host is
+        reachable, the document gets `_UNREADABLE_METADATA`, so that the listing continues.
         """
         del item
         try:
@@ -130,7 +130,11 @@ class WebSource(FolderSource):
         return SourceObject(path, *metadata) if metadata else None
 
     def _fetch_metadata(self, path: str) -> _DocumentMetadata | None:
-        """Fetch metadata by HEAD, or else by GET; see `_fetch_metadata_by_content` for results."""
+        """Fetch the metadata of a document by HEAD, or by GET if HEAD does not return a version.
+
+        Returns None if the document does not exist, and `_UNREADABLE_METADATA` if the host refuses
+        to send it.
+        """
         url = self._find_url(path)
         with self._request(url, method="HEAD", is_document=False) as response:
             metadata = _parse_metadata(response)

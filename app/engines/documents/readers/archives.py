@@ -32,9 +32,9 @@ def check_archive(
 
     An archive with too many entries is also too large. The size is measured while unpacking,
     because the declared sizes may be wrong. `damaged_message` is the error message for files that
-    are not valid archives; `older_format_message` is the error message for compound files without
-    a password. `inspect` receives all content while it is measured. Raises `ParseFailed`
-    (`password_protected`, `too_large_unpacked`, `unreadable`).
+    are not valid archives; `older_format_message` is the error message for compound files (the
+    format of older Office files) without a password. `inspect` receives all content while it is
+    measured. Raises `ParseFailed` (`password_protected`, `too_large_unpacked`, `unreadable`).
     """
     file.seek(0)
     if file.read(len(COMPOUND_FILE_SIGNATURE)) == COMPOUND_FILE_SIGNATURE:

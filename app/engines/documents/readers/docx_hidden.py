@@ -12,7 +12,10 @@ from app.engines.documents.readers.docx_styles import (
 
 
 class HiddenStyles:
-    """The styles of a document that hide text, directly or by inheritance."""
+    """Determines whether the styles of a document hide a paragraph or a run.
+
+    A style may inherit this property from its base styles.
+    """
 
     def __init__(self, styles: Styles) -> None:
         self._styles = styles

@@ -2,6 +2,8 @@
 
 Most lines do not overlap other lines, and all words of a line have the same metrics. Such a line is
 cut at its wide gaps. If lines overlap, as with superscripts, their words are compared one by one.
+To limit the comparisons, the page is divided into horizontal bands, each about as high as a word; a
+word is only compared with the segments in its own band and in the bands above and below.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -60,12 +62,12 @@ def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[To
         reach = _REACH_FACTOR * (bottom - top)
         extents.append(((top + bottom) / 2 - reach, bottom + reach, top, bottom))
     cluster: list[list[Token | Line]] = []
-    end = 0.0
-    for first, last, top, bottom in sorted(extents):
-        if cluster and first > end:
+    cluster_bottom = 0.0
+    for reach_top, reach_bottom, top, bottom in sorted(extents):
+        if cluster and reach_top > cluster_bottom:
             yield cluster
             cluster = []
-        end = max(end, last) if cluster else last
+        cluster_bottom = max(cluster_bottom, reach_bottom) if cluster else reach_bottom
         cluster.append(lines[top, bottom])
     if cluster:
         yield cluster

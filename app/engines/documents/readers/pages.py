@@ -14,7 +14,9 @@ class PageWords:
 
     `starts` and `ends` are offsets in the page's text; `boxes` has four coordinates per word,
     x0, y0, x1, y1, on the displayed page, in box units (see `frames.BOX_UNITS`). `token_indexes`
-    contains the index of the first token of each word, or 0 in a row with right-to-left letters.
+    contains the index of the first token of each word; text recognition finds the confidence of a
+    word by it. It is 0 for the words of a PDF's row with right-to-left letters, because these words
+    are built from single glyphs.
     """
 
     starts: list[int] = field(default_factory=list)

@@ -130,10 +130,11 @@ class _WordExtractor:
         )
 
     def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[Box, float, float] | None:
-        """Return the box of a line, and the top and bottom of its font.
+        """Return the box of a line's ink, and the top and bottom of its font's box.
 
-        The last word begins at the index `last`. Returns None if words may have different metrics,
-        if the metrics are implausible, or if the line exceeds the crop box.
+        The line has the characters from `first` up to `end`, and its last word begins at `last`.
+        Returns None if words may have different metrics, if the metrics are implausible, or if the
+        line exceeds the crop box.
         """
         positions, (width, height) = self._positions, self._size
         ink = positions.get_single_rectangle(first, end)

@@ -95,7 +95,10 @@ def number_paragraphs(
 
 
 def _find_mark(sources: Sequence[etree._Element | None]) -> etree._Element | None:
-    """Return the closest specification of a number or a bullet, or None if there is none."""
+    """Return the first specification of a number or a bullet in `sources`, or None.
+
+    The sources are the paragraph's own properties and then its styles, the closest first.
+    """
     for source in sources:
         for mark in () if source is None else source.iterchildren(*_MARKS):
             return mark

@@ -89,7 +89,7 @@ def _replace_groups(
 
 
 def _find_group_end(source: str, start: int) -> int | None:
-    """Return the end of the RTF group whose content starts at `start`, or None without an end."""
+    """Return the end of the RTF group whose content starts at `start`, or None if it has no end."""
     depth = 1
     for match in _BRACE.finditer(source, start):
         if match[0] in ("{", "}"):

@@ -22,7 +22,10 @@ class Glyph(NamedTuple):
 
 
 class _Text:
-    """Text on one line. `top` and `bottom` are the edges of its font, without superscripts."""
+    """Text on one line. `top` and `bottom` are the edges of its font's box.
+
+    Superscripts do not change these edges.
+    """
 
     __slots__ = ()
     top: float

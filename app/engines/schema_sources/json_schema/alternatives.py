@@ -1,4 +1,4 @@
-"""Merge the alternatives of `anyOf` and `oneOf` into one node, and warn about omissions."""
+"""Merge the alternatives of `anyOf` and `oneOf` into one node, and warn about what is lost."""
 
 from app.engines.schema_sources.json_schema.nodes import Node, Resolver, SchemaPart
 from app.engines.schema_sources.json_schema.scalars import find_value_type

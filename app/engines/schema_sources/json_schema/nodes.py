@@ -18,6 +18,7 @@ VISIT_BYTES = 1024
 Every reference to a schema reads its content again, so large schemas count more.
 """
 MAX_TRAIL = 100
+"""The maximum number of nested references that lead to a schema."""
 MAX_REFERENCE_CHARS = 1000
 
 _REFERENCE_KEYWORDS = ("$ref", "$dynamicRef", "$recursiveRef")

@@ -57,7 +57,10 @@ def find_value_type(node: Node) -> str | None:
 
 
 def convert_scalar(node: Node, collector: WarningCollector) -> dict[str, Any]:
-    """Convert a node to the type, options and constraints of a field; warn about omissions."""
+    """Convert a node to the type, options and constraints of a field.
+
+    Adds a warning for each part of the node that a field cannot represent.
+    """
     value_type = find_value_type(node)
     if value_type == "choice":
         return _convert_choice(node, collector)

@@ -141,13 +141,13 @@ class _LabelStudioReader:
         if tag in _UNSUPPORTED_TAGS:
             message = f"{_UNSUPPORTED_TAGS[tag]} is not supported and was left out."
         elif tag in RECORDING_TAGS:
-            message = "Recordings are not supported; documents have pages and text."
+            message = "Recordings are not supported, because documents only have pages and text."
         elif tag == "Repeater":
             message = "Content that is repeated for each item was imported once."
         elif tag not in ("Label", "Choice"):
             message = "This tag is unknown and was left out."
         elif parent_tag in _LAYOUT_TAGS:
-            message = "This tag belongs to no labeling tag and was left out."
+            message = "This tag is not inside a labeling tag and was left out."
         else:
             return  # the parent has already caused a warning
         path = f"{to_line(tag, 64)}[{to_line(element.get('name'), 64)}]"

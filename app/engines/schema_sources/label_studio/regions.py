@@ -74,7 +74,10 @@ def _add_label(control: Control, element: Element, field_type: str, *, required:
 
 
 def add_drawing_tool(control: Control) -> None:
-    """Add a region field for a tag that only draws shapes, unless other tags label its target."""
+    """Add a region field for a tag that only draws shapes.
+
+    Adds no field if a tag such as `Labels` refers to the same object, because that tag adds fields.
+    """
     target_names = {name.strip() for name in control.get("toName").split(",")}
     if control.element.tag not in _BOX_TAGS:
         control.add_warning("Drawn shapes are stored as their bounding boxes.")
