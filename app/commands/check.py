@@ -116,9 +116,11 @@ def _check_keys() -> str:
 
 
 def _check_queues() -> str:
-    ages = backlog.list_late_queues()
-    waits = ", ".join(f"{queue} for {seconds} s" for queue, seconds in ages.items())
-    return f"Due work waits for a worker: {waits}. Check that workers are running." if ages else ""
+    wait_seconds = backlog.list_late_queues()
+    if not wait_seconds:
+        return ""
+    waits = ", ".join(f"queue {queue} for {seconds} s" for queue, seconds in wait_seconds.items())
+    return f"Due work waits for a worker: {waits}. Check that workers are running."
 
 
 # Each function returns a problem, or an empty string.

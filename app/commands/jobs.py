@@ -118,7 +118,11 @@ def _change_jobs(
     options: JobOptions,
     find: Callable[[JobFilter], list[UUID]] = failures.find_ids,
 ) -> int:
-    """Retry or discard the selected jobs with a progress bar, and return how many were changed."""
+    """Retry or discard the selected jobs with a progress bar, and return how many were changed.
+
+    `change` retries or discards a batch of jobs. `find` returns the ids of the failed jobs that the
+    options select, and is called only with --all.
+    """
     if bool(options["job_ids"]) == options["select_all"]:
         raise click.UsageError("Pass either job ids or --all.")
     with (

@@ -166,12 +166,12 @@ class ChainVerifier:
             self._add_finding(
                 "broken", "this service did not sign the chain's head", None, self._position
             )
-        verified = (self._number, self._position)
-        if (head.block_count, head.entry_count) > verified:
+        verified_counts = (self._number, self._position)
+        if (head.block_count, head.entry_count) > verified_counts:
             missing_count = head.entry_count - self._position
             message = f"the last {missing_count} of {head.entry_count} entries are missing"
             self._add_finding("truncated", message, None, self._position)
-        elif (head.block_count, head.entry_count, head.hash) != (*verified, self._hash):
+        elif (head.block_count, head.entry_count, head.hash) != (*verified_counts, self._hash):
             message = "the chain's end does not match its head"
             self._add_finding("broken", message, None, self._position)
 

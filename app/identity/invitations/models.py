@@ -11,7 +11,7 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 _IS_PENDING = "accepted_at IS NULL AND revoked_at IS NULL"
-_LIST = ("organization_id", "created_at", "id")
+_LIST_COLUMNS = ("organization_id", "created_at", "id")
 
 
 class Invitation(TenantModel, db.Record, db.Base):
@@ -38,11 +38,15 @@ class Invitation(TenantModel, db.Record, db.Base):
             "expires_at",
             postgresql_where=text(_IS_PENDING),
         ),
-        Index("ix_invitations_pending", *_LIST, postgresql_where=text(_IS_PENDING)),
-        Index("ix_invitations_accepted", *_LIST, postgresql_where=text("accepted_at IS NOT NULL")),
+        Index("ix_invitations_pending", *_LIST_COLUMNS, postgresql_where=text(_IS_PENDING)),
+        Index(
+            "ix_invitations_accepted",
+            *_LIST_COLUMNS,
+            postgresql_where=text("accepted_at IS NOT NULL"),
+        ),
         Index(
             "ix_invitations_revoked",
-            *_LIST,
+            *_LIST_COLUMNS,
             postgresql_where=text("accepted_at IS NULL AND revoked_at IS NOT NULL"),
         ),
         Index("ix_invitations_email", "organization_id", "email", "id"),

@@ -35,8 +35,8 @@ def check_redirect_uri(uri: str | None) -> None:
         is_allowed = _get_origin(uri) in allowed_origins
     except ValueError:
         is_allowed = False
-    is_plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
-    if not is_allowed or not is_plain or parts.username is not None or parts.fragment:
+    has_safe_characters = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
+    if not is_allowed or not has_safe_characters or parts.username is not None or parts.fragment:
         raise errors.invalid(
             "Must be a URL with the origin of PUBLIC_URL or an origin in CORS_ORIGINS.",
             "redirect_uri",

@@ -127,13 +127,13 @@ def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, 
 
     Teams that are not in the mapping do not change.
     """
-    mapped_ids = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
-    if not mapped_ids:
+    mapped_team_ids = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
+    if not mapped_team_ids:
         return
-    target_ids = {
+    target_team_ids = {
         UUID(e["team_id"]) for e in find_matching_entries(configuration, groups) if e["team_id"]
     }
-    current_ids = set(teams.list_team_ids(user_id))
-    teams.join(user_id, target_ids - current_ids)
-    for team_id in sorted((mapped_ids - target_ids) & current_ids):
+    current_team_ids = set(teams.list_team_ids(user_id))
+    teams.join(user_id, target_team_ids - current_team_ids)
+    for team_id in sorted((mapped_team_ids - target_team_ids) & current_team_ids):
         teams.remove_member(team_id, user_id)
