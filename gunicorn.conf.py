@@ -64,7 +64,8 @@ chdir = str(Path(__file__).parent)
 class LineLogger(Logger):  # type: ignore[misc]
     """Writes gunicorn's log lines in the format of the application, without blocking.
 
-    With `logconfig_dict`, gunicorn would prepare an access log entry for every request.
+    The setting `logconfig_dict` would also achieve this, but gunicorn would then prepare an access
+    log entry for every request.
     """
 
     def setup(self, cfg: Any) -> None:

@@ -1,4 +1,4 @@
-"""Entry point for the background processes: the relay, queue workers and webhook deliverer."""
+"""Entry point for the background processes: the relay, job workers and webhook dispatcher."""
 
 import gc
 import os

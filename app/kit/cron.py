@@ -21,9 +21,12 @@ _FIELD_COUNT = 5
 _CHECKED_TIME_COUNT = 200
 """The number of due times to check. At one due time per minute, this is more than three hours."""
 _SEARCHED_PERIODS = (timedelta(days=1), timedelta(days=32), timedelta(days=367))
+"""The periods before now that `find_latest` searches, one after the other."""
 _EVERY_HOUR = frozenset({"*", "*/1"})
 _FULL_RANGES = ("0-59", "0-23")
+"""The ranges that mean the same as `*`, for minutes and for hours."""
 _CHECK_START = datetime(2024, 1, 1, tzinfo=UTC)
+"""An arbitrary time, after which `check_expression` computes due times."""
 
 
 def check_expression(expression: str, *, field: str, min_interval: timedelta) -> str:

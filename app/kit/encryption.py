@@ -22,8 +22,6 @@ _INFO_KEY = "encrypted"
 BATCH_SIZE = 500
 """The maximum number of tokens that one transaction re-encrypts."""
 
-"""A function that receives the number of processed tokens and the approximate total."""
-
 
 def build_encryption_info(*properties: str) -> dict[str, Any]:
     """Return the `info` argument for an encrypted column.

@@ -72,8 +72,8 @@ def run(
     """Return the stored response for `key`, or call `perform` and store its response.
 
     Only the same `owner` gets the stored response, for the same `operation`. `secret_fields` are
-    fields in its `data` that are not stored, and are null in a replayed response. Raises 409 if the
-    key was used with a different body.
+    fields in the `data` of the response that are not stored, and are null in a replayed response.
+    Raises 409 if the key was used with a different body.
     """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
     body_key = container.keyring().derive_key("idempotency body")

@@ -1,4 +1,4 @@
-"""The lease engine: rows of a table that one process at a time may work on.
+"""Leases on rows of a table. Only one process at a time may work on a leased row.
 
 A lease is a random token and an expiry time in the row. The statement that claims a row writes both
 (`build_lease_assignments`), and skips rows that are leased (`IS_FREE`). While the holder works, it
@@ -38,7 +38,8 @@ _EXPIRY = "now() + make_interval(secs => :lease_seconds)"
 def build_lease_assignments(token: str = "gen_random_uuid()", condition: str = "true") -> str:  # noqa: S107 - SQL
     """Build the assignments of an UPDATE statement that lease its rows for `:lease_seconds`.
 
-    Rows for which `condition` is false lose their lease. By default, all tokens differ.
+    `token` is the SQL expression for a token. By default, each row gets a different token. Rows for
+    which `condition` is false lose their lease.
     """
     return (
         f"lease_token = CASE WHEN {condition} THEN {token} END,"
@@ -208,7 +209,10 @@ class LeaseKeeper:
                 self._changed.wait(seconds)
 
     def renew_due(self) -> None:
-        """Renew all leases if one of them must be renewed. If this fails, the next call does it."""
+        """Renew all leases if one of them must be renewed.
+
+        Raises SQLAlchemyError if the database fails. The next call then tries again.
+        """
         started_at = monotonic()
         with self._changed:
             leases = list(self._valid_until) if self._renew_at <= started_at else []

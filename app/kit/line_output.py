@@ -14,8 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Condition, RLock, Thread, current_thread, get_ident
 
-MAX_LINES = 10_000
-MAX_BYTES = 4 * 1024 * 1024
+MAX_LINES = 10_000  # in the queue
+MAX_BYTES = 4 * 1024 * 1024  # of the queued lines
 EXIT_SECONDS = 1.0
 """The maximum time in seconds for which a regular exit waits for unwritten lines."""
 _BATCH_BYTES = 64 * 1024

@@ -1,8 +1,9 @@
-"""Slots for requests that wait for a host or a name server that a user chose.
+"""A limit for the requests that wait for hosts or name servers that users chose.
 
 Anybody can create an organization, and name a host that never responds. A slow host must not block
-the requests of other organizations. Each slot has an owner: the user or organization that named the
-host, by default the current organization.
+the requests of other organizations. Therefore a request needs a slot while it waits, and their
+number is limited. Each slot has an owner: the user or organization that named the host, by default
+the current organization.
 """
 
 from collections.abc import Iterator

@@ -63,9 +63,9 @@ class KeyQuery(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the statement of `paginate`.
 
     `statement` selects the sort column and the unique column under their names, and may select
-    columns for other sort orders. `branches`, if set, is a table whose columns the conditions of
-    `statement` use. For each row of `branches`, a page of keys is read in order from an index that
-    begins with the compared columns. The results are then merged.
+    columns for other sort orders. If `branches` is set, `statement` refers to columns of this
+    table, whose rows are, for example, the values that a filter accepts. It runs for each row
+    (LATERAL) and reads a page of keys in order from an index. The results are merged.
     """
 
     statement: Select[*tuple[Any, ...]]
@@ -84,8 +84,8 @@ class _Order:
     def apply(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
         """Return the statement, ordered by `columns` and limited to rows after `edge`."""
         if self.edge is not None:
-            position, edge = tuple_(*columns), tuple_(*self.edge)
-            statement = statement.where(position < edge if self.descending else position > edge)
+            sort_key, edge = tuple_(*columns), tuple_(*self.edge)
+            statement = statement.where(sort_key < edge if self.descending else sort_key > edge)
         return self.sort(statement, columns)
 
     def sort(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
@@ -201,9 +201,9 @@ def paginate_records(
 
 
 def paginate_values(request: PageRequest, **columns: Sequence[str] | Sequence[int]) -> Page:
-    """Return a page of rows that no table stores. The first column is unique.
+    """Return a page of rows that no table stores. `columns` maps each column to its values.
 
-    The database sorts the rows, so that they are paginated like the rows of a table.
+    The first column must be unique. The database sorts the rows, as it sorts those of a table.
     """
     rows = list(zip(*columns.values(), strict=True))
     typed_columns = (column(name, literal(cells[0]).type) for name, cells in columns.items())

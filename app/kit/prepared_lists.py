@@ -35,10 +35,10 @@ class PreparedList:
         edge = tuple_(
             bindparam("edge_key", type_=key.type), bindparam("edge_id", type_=unique.type)
         )
-        position = tuple_(key, unique)
+        sort_key = tuple_(key, unique)
         self._statements: dict[tuple[bool, bool], Prepared] = {}
         for descending, sort in ((True, desc), (False, asc)):
-            rest_select = statement.where(position < edge if descending else position > edge)
+            rest_select = statement.where(sort_key < edge if descending else sort_key > edge)
             for is_first, unsorted in ((True, first_select), (False, rest_select)):
                 sorted_select = unsorted.order_by(sort(key), sort(unique))
                 self._statements[descending, is_first] = Prepared.from_select(

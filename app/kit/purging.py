@@ -35,7 +35,8 @@ def purge(
 def delete_batch(table: str, condition: str, values: Mapping[str, object], limit: int) -> int:
     """Delete up to `limit` rows that match `condition`, and return how many were deleted.
 
-    Locked rows are skipped. `table` and `condition` must be constants in the code, as in `purge`.
+    Locked rows are skipped. `table` and `condition` must be constants in the code, never user
+    input.
     """
     # PostgreSQL builds the array only once. It might run a subquery in IN repeatedly, and would
     # then delete more rows than the limit.

@@ -86,7 +86,7 @@ class Keyring:
     def rotate(self, token: str) -> str:
         """Re-encrypt a token with the first key. Its content and timestamp stay the same.
 
-        Raises DecryptionFailed like `decrypt`.
+        Raises DecryptionFailed if no configured key can decrypt the token.
         """
         try:
             return self._fernet.rotate(_encode_token(token)).decode("ascii")
@@ -96,7 +96,7 @@ class Keyring:
     def needs_rotation(self, token: str) -> bool:
         """Return whether the token was encrypted with a key other than the first.
 
-        Raises DecryptionFailed like `decrypt`.
+        Raises DecryptionFailed if no configured key can decrypt the token.
         """
         try:
             self._first_fernet.decrypt(_encode_token(token))
@@ -142,9 +142,9 @@ def _encode_token(token: str) -> bytes:
 class HashingSlots:
     """Limits the number of threads that hash passwords or wait for `_hash_semaphore`.
 
-    Additional threads wait up to `wait_seconds` for a slot. If slots have been scarce for more than
-    `flood_seconds`, additional threads get an error immediately, so that they can serve other
-    requests.
+    Additional threads wait up to `wait_seconds` for a slot. If threads have repeatedly found no
+    free slot for more than `flood_seconds`, additional threads get an error immediately, so that
+    they can serve other requests.
     """
 
     flood_seconds = 1.0
@@ -233,7 +233,8 @@ def verify_password(stored_hash: str, password: str) -> bool:
     """Return whether `password` matches `stored_hash`.
 
     If `stored_hash` is not a hash (an account without a password), no password matches. The check
-    then takes the same time. Raises 503 like `hash_password`.
+    then takes the same time. Raises 503 `service_unavailable` if too many threads are hashing
+    passwords.
     """
     try:
         with hashing_slots.reserve(), _hash_semaphore:

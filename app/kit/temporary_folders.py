@@ -13,7 +13,7 @@ from pathlib import Path
 
 _FOLDER_NAME = re.compile(r"labeling-(copy|job)-\w{8}")
 COPY_NAME = "file"
-"""The name of the only file in a folder for a copy."""
+"""The name of the file in a folder with the purpose `copy` (see `create_temporary_folder`)."""
 _MIN_AGE_SECONDS = 3600.0
 """The minimum age in seconds of a folder to delete. A younger folder may not be locked yet."""
 SWEEP_SECONDS = 3600.0

@@ -83,7 +83,8 @@ def merge_settings(
 
     If `new_settings` contains no secrets, the stored secrets are kept. The settings that identify
     the host or the account must then be the same as before. A URL without a query keeps the stored
-    query if it is otherwise the same. Raises 400 like `check_settings`.
+    query if it is otherwise the same. Raises 400 for `field` or one of its properties if the
+    settings are invalid, or if the secrets must be sent again.
     """
     new_settings = url_queries.restore_queries(new_settings, stored.public, field=field)
     if settings_type.secret_names.isdisjoint(new_settings) and stored.secrets:
@@ -108,7 +109,7 @@ def encrypt_secrets(secrets: Mapping[str, Any]) -> str | None:
 def decrypt_secrets(token: str | None) -> dict[str, Any]:
     """Decrypt the secrets that `encrypt_secrets` encrypted. Returns {} if `token` is None.
 
-    Raises DecryptionFailed like `Keyring.decrypt`.
+    Raises DecryptionFailed if no configured key can decrypt `token`.
     """
     if token is None:
         return {}

@@ -108,7 +108,10 @@ def find_build() -> Build | None:
 
 
 def build_page_head() -> PageHead | None:
-    """Return the head tags and policy of a page with the application, or None like `find_build`."""
+    """Return the head tags and policy of a page that contains the web application.
+
+    Returns None if WORKBENCH is off or the application is not built.
+    """
     build = find_build()
     return build.build_page_head() if build else None
 

@@ -83,8 +83,8 @@ class Operation:
             record ids, except `org_slug`.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
         idempotent: whether the operation accepts an idempotency key, or a function that decides
-            this for a request body. If this is false, POST operations with the status 201 or 202
-            still do.
+            this for a request body. POST operations with the status 201 or 202 accept a key even if
+            this is false.
         allows_api_keys: whether API keys may call the operation. By default, they may call
             operations that have a permission.
         nullable: whether the handler may return None. `data` is then null.

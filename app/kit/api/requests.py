@@ -17,8 +17,11 @@ from app.kit.api.fields import Schema as BaseSchema
 from app.kit.errors import ApiError
 
 MAX_VALUES = 200_000
+"""The maximum number of values in a JSON body, including nested values."""
 MAX_ERRORS = 100
+"""The maximum number of errors in `details.errors`."""
 _MAX_ECHO_LENGTH = 64
+"""The maximum length of a name from the request that an error response repeats."""
 _REPEATED_MESSAGE = "This field or parameter is sent more than once."
 _NOT_UTF8_MESSAGE = "Must be valid UTF-8 text."
 _NUL_MESSAGE = "NUL characters are not allowed."
@@ -114,8 +117,9 @@ def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], byte
     """Return the validated optional JSON body with defaults, and the raw body.
 
     An empty body may have any media type, because some clients always send a media type. For a body
-    that is empty after validation, such as `{}`, the raw body is returned as empty too. Raises the
-    same errors as `read_json_body`.
+    that is empty after validation, such as `{}`, the raw body is returned as empty too. Raises 400
+    if a property is repeated or an integer is too large, 413 if the body exceeds `limit` bytes, 415
+    if its media type or content coding is not supported, and 422 if it is otherwise invalid.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers
     raw = read_body(limit) if has_body else b""

@@ -17,6 +17,7 @@ MAX_SAFE_INT = 2**53 - 1
 _MAX_INT_LENGTH = 20  # no integer of 64 bits has more characters
 _MIN_INT, _MAX_INT = -(2**63), 2**64 - 1
 _MAX_ECHO_LENGTH = 64
+"""The maximum length of a name or number from the JSON text that an error response repeats."""
 
 MalformedError = orjson.JSONDecodeError
 

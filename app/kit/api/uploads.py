@@ -22,7 +22,10 @@ _NO_FORM_MESSAGE = (
 
 
 class _Sink:
-    """A file object that writes to a staged file. werkzeug writes an uploaded part to it."""
+    """A file object to which werkzeug writes an uploaded part.
+
+    It passes the data to a `StagedFile`, which is deleted unless the service promotes it.
+    """
 
     def __init__(self, staged: StagedFile) -> None:
         self.staged = staged

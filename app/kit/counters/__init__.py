@@ -32,9 +32,9 @@ from app.kit.counters.sources import Cube, Source, build_cubes
 from app.kit.counters.sql import (
     ORGANIZATION_LIST,
     BucketSpan,
+    FacetFilters,
     PreparedSpan,
     StatementBuilder,
-    Where,
 )
 from app.kit.periods import (
     Column,
@@ -52,7 +52,7 @@ class Between:
     """A filter that restricts a list to a period.
 
     Attributes:
-        bucket: the facet that is computed from `column`.
+        bucket: the facet that contains the UTC hour of `column`.
         column: the column that contains the time.
         after: start of the period (inclusive), or None for no bound.
         before: end of the period (exclusive), or None for no bound.
@@ -110,12 +110,12 @@ class Between:
 def select_cells(
     source: Source,
     shown_facets: Sequence[str],
-    where: Where,
+    facet_filters: FacetFilters,
     *,
     span: BucketSpan | None = None,
     organization_id: UUID | None = None,
 ) -> Subquery:
-    """Return a subquery for the cells and deltas of a source that match `where` and `span`.
+    """Return a subquery for the cells and deltas that match `facet_filters` and `span`.
 
     It reads those of the current organization, or of `organization_id`. Its columns are
     `shown_facets`, `n` (the number of rows) and `total` (the sum of the measure). Several rows may
@@ -123,16 +123,23 @@ def select_cells(
     requested facets.
     """
     return _select_cells(
-        source, shown_facets, where, organization_id or tenancy.current_organization_id(), span
+        source,
+        shown_facets,
+        facet_filters,
+        organization_id or tenancy.current_organization_id(),
+        span,
     )
 
 
-def select_combinations(source: Source, facets: Sequence[str], where: Where) -> Subquery:
-    """Return a subquery for the combinations of facets with at least one row that matches `where`.
+def select_combinations(
+    source: Source, facets: Sequence[str], facet_filters: FacetFilters
+) -> Subquery:
+    """Return a subquery for the combinations of facets that matching rows have.
 
-    Its columns are `facets`. Raises LookupError if no cube has all requested facets.
+    A row matches if it has the values in `facet_filters`. The columns are `facets`. Raises
+    LookupError if no cube has all requested facets.
     """
-    cells = select_cells(source, facets, where)
+    cells = select_cells(source, facets, facet_filters)
     columns = [cells.c[name] for name in facets]
     return select(*columns).group_by(*columns).having(func.sum(cells.c.n) > 0).subquery()
 
@@ -140,38 +147,41 @@ def select_combinations(source: Source, facets: Sequence[str], where: Where) -> 
 def select_prepared_cells(
     source: Source,
     shown_facets: Sequence[str],
-    where: Where | None = None,
+    facet_filters: FacetFilters | None = None,
     span: PreparedSpan | None = None,
 ) -> Subquery:
     """Return the same subquery as `select_cells` for use in a prepared statement.
 
-    The prepared statement has the parameter `organization_id`, and the parameters that `where` and
-    the span (`list_bound_names`) require. Without `where` and `span`, it reads all cells.
+    The prepared statement has the parameter `organization_id`, and the parameters that
+    `facet_filters` and the span (`list_bound_names`) require. Without filters and span, it reads
+    all cells.
     """
-    return _select_cells(source, shown_facets, where or {}, None, span)
+    return _select_cells(source, shown_facets, facet_filters or {}, None, span)
 
 
 def _select_cells(
     source: Source,
     shown_facets: Sequence[str],
-    where: Where,
+    facet_filters: FacetFilters,
     organization_id: UUID | None,
     span: BucketSpan | PreparedSpan | None,
 ) -> Subquery:
     statement = StatementBuilder(organization_id)
-    sql = statement.select_cells(source, shown_facets, where, span)
+    sql = statement.select_cells(source, shown_facets, facet_filters, span)
     columns = {**dict.fromkeys(shown_facets, String()), "n": BigInteger(), "total": BigInteger()}
     return statement.as_select(sql, columns).subquery()
 
 
 def select_cells_between(
-    source: Source, shown_facets: Sequence[str], where: Where, between: Between
+    source: Source, shown_facets: Sequence[str], facet_filters: FacetFilters, between: Between
 ) -> Subquery:
     """Return a subquery like `select_cells` for the rows in a period.
 
     It combines the cells of whole buckets with one row for each row at the edges of the period.
     """
-    bucket_cubes = source.find_bucket_cubes(between.bucket, {*shown_facets, *where}, where)
+    bucket_cubes = source.find_bucket_cubes(
+        between.bucket, {*shown_facets, *facet_filters}, facet_filters
+    )
     level = bucket_cubes[-1].length if bucket_cubes else None
     span, edges = between.split(level or spans.HOUR)
     if level is None:
@@ -183,19 +193,19 @@ def select_cells_between(
         measure = literal(sign) * (rows.c.measure if "measure" in rows.c else 0)
         parts.append(select(*columns, literal(sign).label("n"), measure.label("total")))
     if span is not None:
-        whole_cells = select_cells(source, shown_facets, where, span=span)
+        whole_cells = select_cells(source, shown_facets, facet_filters, span=span)
         parts.append(select(*whole_cells.c))
     return union_all(*parts).subquery()
 
 
 def build_total(
     source: Source,
-    where: Where,
+    facet_filters: FacetFilters,
     *,
     between: Between | None = None,
     organization_ids: Sequence[UUID] | None = None,
 ) -> ColumnElement[int]:
-    """Return an SQL expression for the number of rows of a source that match `where`.
+    """Return an SQL expression for the number of rows of a source that match `facet_filters`.
 
     It counts only rows in the period `between`, if any, of the current organization or of
     `organization_ids`. Raises LookupError if, without a period, no cube has all requested facets.
@@ -204,8 +214,8 @@ def build_total(
     if organizations is None:
         organizations = tenancy.current_organization_id()
     if between is None or (between.after is None and between.before is None):
-        return _select_sum(source, where, organizations, None)
-    bucket_cubes = source.find_bucket_cubes(between.bucket, where, where)
+        return _select_sum(source, facet_filters, organizations, None)
+    bucket_cubes = source.find_bucket_cubes(between.bucket, facet_filters, facet_filters)
     if not bucket_cubes:
         return count(between.rows.where(*between.build_conditions(between.after, between.before)))
     span, edges = between.split(bucket_cubes[-1].length or 0)
@@ -214,7 +224,7 @@ def build_total(
         row_count = count(between.rows.where(*conditions))
         result = result + row_count if sign > 0 else result - row_count
     if span is not None:
-        result += _select_sum(source, where, organizations, span)
+        result += _select_sum(source, facet_filters, organizations, span)
     return result
 
 
@@ -233,14 +243,16 @@ def build_filtered_total(
 
 
 def build_prepared_total(
-    source: Source, where: Where, *, many_organizations: bool = False
+    source: Source, facet_filters: FacetFilters, *, many_organizations: bool = False
 ) -> ColumnElement[int]:
     """Return the expression of `build_total` without a period, for use in a prepared statement.
 
-    The prepared statement has the parameters that `where` requires, and `organization_id` or, with
-    `many_organizations`, the list `organization_ids`.
+    The prepared statement has the parameters that `facet_filters` requires, and `organization_id`
+    or, with `many_organizations`, the list `organization_ids`.
     """
-    return _select_sum(source, where, ORGANIZATION_LIST if many_organizations else None, None)
+    return _select_sum(
+        source, facet_filters, ORGANIZATION_LIST if many_organizations else None, None
+    )
 
 
 def count(rows: Select[Any]) -> ColumnElement[int]:
@@ -250,11 +262,11 @@ def count(rows: Select[Any]) -> ColumnElement[int]:
 
 def _select_sum(
     source: Source,
-    where: Where,
+    facet_filters: FacetFilters,
     organizations: UUID | Sequence[UUID] | str | None,
     span: BucketSpan | None,
 ) -> ColumnElement[int]:
     statement = StatementBuilder(organizations)
-    cells_sql = statement.select_cells(source, (), where, span)
+    cells_sql = statement.select_cells(source, (), facet_filters, span)
     sql = f"SELECT CAST(coalesce(sum(n), 0) AS bigint) AS n FROM ({cells_sql}) AS cells"  # noqa: S608
     return statement.as_select(sql, {"n": BigInteger()}).scalar_subquery()

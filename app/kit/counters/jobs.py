@@ -1,4 +1,4 @@
-"""Periodic background jobs that fold `CountDelta` rows into `Count` rows and check the counts."""
+"""Periodic background jobs that add `CountDelta` rows to `Count` rows, and check the counts."""
 
 from app.kit.counters import upkeep
 from app.kit.jobs import Job, enqueue_many, handler
@@ -9,7 +9,7 @@ _CHECK_SECONDS = 86_400
 
 @handler("counters.fold", resumable=True, every=_FOLD_SECONDS)
 def fold(job: Job) -> None:
-    """Fold the `CountDelta` rows of all organizations into their `Count` rows, batch by batch."""
+    """Add the `CountDelta` rows of all organizations to their `Count` rows, batch by batch."""
     upkeep.fold(job.checkpoint)
 
 

@@ -14,7 +14,8 @@ _TEXT = Text(collation="C")
 class Count(TenantModel, db.Base):
     """A cell of a cube: the number of rows with the same facets, and the sum of the measure.
 
-    Empty cells are deleted.
+    `sources.Cube` explains the columns `key` and `bucket`. `total` is the sum. Empty cells are
+    deleted.
     """
 
     __tablename__ = "counts"
@@ -29,7 +30,7 @@ class Count(TenantModel, db.Base):
 
 
 class CountDelta(db.Base):
-    """A change to a count, made by one statement and not yet folded into the `Count` rows.
+    """A change to a count, made by one statement and not yet added to the `Count` rows.
 
     `xact` is the id of the transaction that made the change. `organization_id` is not a foreign
     key, so that a write to a counted table does not lock the organization.
@@ -52,7 +53,10 @@ class CountDelta(db.Base):
 
 
 class CountHorizon(db.Base):
-    """The id of the transaction before which all deltas are folded. The table has one row."""
+    """The id of the transaction before which all deltas have been added to the counts.
+
+    The table has one row.
+    """
 
     __tablename__ = "count_horizon"
     __table_args__ = (CheckConstraint("one", name="one"),)

@@ -19,8 +19,9 @@ SOURCES: dict[str, "Source"] = {}
 class Cube:
     """A set of cells that count the rows of a source by the same facets.
 
-    Readers select cells by one value of `key` or by a range of buckets. `bucket` is a facet that
-    contains a timestamp. Its first `length` characters name the bucket: a month, a day or an hour.
+    `key` and `bucket` are facets for which the table of counts has separate columns.
+    Readers select cells by values of `key` or by a range of buckets. `bucket` contains a timestamp.
+    Its first `length` characters name the bucket: a month, a day or an hour.
     """
 
     name: str
@@ -56,7 +57,8 @@ class Source:
     def find_cube(self, facets: Collection[str], keys: Collection[str] = ()) -> Cube | None:
         """Return the smallest cube that covers these facets and has no bucket, or None.
 
-        A cube with a key is returned only if the key is in `keys`.
+        `keys` are the facets by which the query filters. A cube with a key is returned only if its
+        key is one of them.
         """
         matching_cubes = (
             cube
@@ -76,9 +78,9 @@ class Source:
     ) -> list[Cube]:
         """Return the cubes with this bucket that cover these facets, the coarsest first.
 
-        A cube with a key is returned only if the key is in `keys`. If there are cubes with such a
-        key, cubes without a key are not returned. `level` selects the cube whose buckets have this
-        length.
+        `keys` are the facets by which the query filters. A cube with a key is returned only if its
+        key is one of them. If there are such cubes, cubes without a key are not returned. `level`
+        selects the cube whose buckets have this length.
         """
         matching_cubes = [
             cube

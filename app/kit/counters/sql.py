@@ -17,7 +17,8 @@ from app.kit.counters.sources import Cube, Source, to_facet
 _ORGANIZATION_ID_PARAMETER = "organization_id"
 _ORGANIZATION_IDS_PARAMETER = "organization_ids"
 ORGANIZATION_LIST = "organization_list"
-"""The argument for `StatementBuilder` if a prepared statement takes a list of organizations."""
+"""Passed to `StatementBuilder` instead of organization ids, to build SQL for a prepared statement
+whose parameter `organization_ids` is a list."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
@@ -39,7 +40,7 @@ class Parameter(str):
     __slots__ = ()
 
 
-Where = Mapping[str, Any]
+FacetFilters = Mapping[str, Any]
 """A mapping from facets to their accepted values: one value, a list of values, a `Query`, a
 `Parameter` or an `UpperBound`."""
 _Filters = Mapping[str, Sequence[str] | Query | UpperBound | Parameter]
@@ -48,8 +49,8 @@ HORIZON = (
     "(SELECT coalesce(max(xact), 0) FROM count_horizon"
     " WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"
 )
-"""The SQL expression for the id of the transaction before which all deltas are folded. An id that
-is greater than all ids of this server is from a restored dump of another server, and is ignored."""
+"""The SQL expression for the id of the transaction before which all deltas are added to the cells.
+An id that is greater than all ids of this server is from another server's dump, and is ignored."""
 
 
 class BucketSpan(NamedTuple):
@@ -67,7 +68,7 @@ class BucketSpan(NamedTuple):
 
 
 class PreparedSpan(NamedTuple):
-    """A span whose bounds are parameters of a prepared statement (see `list_bound_values`)."""
+    """A `BucketSpan` whose bounds are parameters of a prepared statement (`list_bound_values`)."""
 
     bucket: str
 
@@ -141,14 +142,14 @@ class StatementBuilder:
         self,
         source: Source,
         shown_facets: Sequence[str],
-        where: Where,
+        facet_filters: FacetFilters,
         span: BucketSpan | PreparedSpan | None,
     ) -> str:
         """Return a SELECT with the columns `shown_facets`, `n` and `total`.
 
         Raises LookupError if no cube has all requested facets.
         """
-        filters = {facet: _to_facets(value) for facet, value in where.items()}
+        filters = {facet: _to_facets(value) for facet, value in facet_filters.items()}
         needed_facets = {*shown_facets, *filters}
         parts = []
         if span is None:

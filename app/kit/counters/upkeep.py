@@ -1,4 +1,4 @@
-"""Folding of `CountDelta` rows into cells (`Count`), and repair of cells that are wrong."""
+"""Addition of deltas (`CountDelta`) to cells (`Count`), called folding; repair of wrong cells."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ MAX_BACKLOG = 10_000
 up this many deltas takes one or two milliseconds, so reads stay fast even if no worker is
 running."""
 _READS_PER_CHECK = 100
+"""The number of calls of `fold_backlog` of which only one counts the deltas."""
 _REASON = "maintains the counts of every organization"
 
 _FOLD = text("SELECT fold_counts(:limit)")
@@ -45,7 +46,10 @@ _read_counter = count(1)
 
 @dataclass(frozen=True)
 class Difference:
-    """A wrong cell. Adding `n` and `total` would correct it. `organization` is a slug."""
+    """A wrong cell, and what to add to its counts `n` and `total` to correct them.
+
+    `organization` is the slug of the organization.
+    """
 
     organization: str
     source: str

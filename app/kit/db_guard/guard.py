@@ -32,6 +32,7 @@ _POLL_SECONDS = 0.5
 RETRY_SECONDS = 0.1
 """The minimum pause in seconds after a failed attempt to connect."""
 _KEEP_PROBE_SECONDS = 30.0
+"""The time in seconds after which the connection of an unused probe is closed."""
 _APPLICATION_NAME = "labeling-probe"
 
 OUTAGES = metrics.Counter(

@@ -79,9 +79,10 @@ class ExpiringNetwork(GuardedNetwork):
             self._sockets.clear()
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """Return a connected TCP socket, as `GuardedNetwork.connect` does.
+        """Return a connected TCP socket.
 
-        Raises TimeoutError after the time limit.
+        Raises TimeoutError after the time limit, the exception from `build_error` if the policy
+        refuses the connection or the host has no address, and OSError if the connection fails.
         """
         connection = super().connect(host, port, min(timeout, self._get_remaining()))
         with self._lock:

@@ -142,7 +142,8 @@ def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.sock
     """Return a socket that is connected to an allowed address of a host.
 
     The addresses are tried in order. The remaining time is divided equally among the addresses that
-    have not been tried. Raises EgressRefused and ResolutionFailed like `resolve`, and OSError if no
+    have not been tried. Raises EgressRefused if one of the addresses is not allowed,
+    ResolutionFailed if the host has no address or the lookup takes too long, and OSError if no
     address accepts the connection in time.
     """
     deadline = monotonic() + timeout

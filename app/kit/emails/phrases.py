@@ -1,4 +1,4 @@
-"""Phrases for web pages, identified by table and name, in one TOML file per language."""
+"""Phrases for web pages, in one TOML file per language. A key is `table.name` in this file."""
 
 import tomllib
 from collections.abc import Iterable

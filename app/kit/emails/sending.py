@@ -196,7 +196,8 @@ class Emails:
     ) -> None:
         """Send an email immediately, without queueing it.
 
-        Raises TemplateError like `render`, and MailRefused and MailFailed like `Mailer.send`.
+        Raises TemplateError if the template does not exist or a value is missing, MailRefused if
+        the message is invalid, and MailFailed if the mail server does not accept it.
         """
         email = self.render(name, locale, values)
         unsubscribe = values.get("unsubscribe")

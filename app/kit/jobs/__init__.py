@@ -34,7 +34,8 @@ class JobRow(LeaseColumns, db.Base):
     `due_at` is null for jobs that are finished. Due times and leases use the database clock.
     `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose lease
     expired, usually because the worker died. `faults` counts the latest consecutive runs that ended
-    in a platform fault. `reported_at` is the time at which the failure was reported to operators.
+    in a platform fault, such as an outage of the database (see the module `faults`). `reported_at`
+    is the time at which the failure was reported to operators.
     """
 
     __tablename__ = "jobs"

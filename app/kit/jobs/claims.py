@@ -35,7 +35,7 @@ the index `ix_jobs_by_turn`. Under row-level security, PostgreSQL would not use 
 `coalesce`, which is not leakproof.
 """
 IS_UNFINISHED = "due_at < 'infinity'"
-"""The condition for unfinished jobs in the partial index `ix_jobs_by_turn`.
+"""The condition for unfinished jobs, which have a due time, in the index `ix_jobs_by_turn`.
 
 Statements must repeat the condition to use this index. The two indexes of unfinished jobs have
 different conditions, so that PostgreSQL cannot choose the wrong index. If no job was unfinished
@@ -150,8 +150,9 @@ class ClaimedJob:
     """A leased job.
 
     `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose lease
-    expired. `faults` counts the latest consecutive runs that ended in a platform fault. All jobs of
-    a claim share one `lease_token`. `lease_expired` is true if the previous lease had expired.
+    expired. `faults` counts the latest consecutive runs that ended in a platform fault, such as an
+    outage of the database. All jobs of a claim share one `lease_token`. `lease_expired` is true if
+    the job was claimed before and that lease had expired.
     """
 
     id: UUID

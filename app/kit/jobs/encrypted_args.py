@@ -21,7 +21,10 @@ def encrypt(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def decrypt(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values from `encrypt`. Raises DecryptionFailed like `Keyring.decrypt`."""
+    """Return the values that `encrypt` encrypted.
+
+    Raises DecryptionFailed if no configured key can decrypt them.
+    """
     values: dict[str, Any] = orjson.loads(container.keyring().decrypt(args[KEY]))
     return values
 

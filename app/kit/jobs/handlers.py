@@ -147,8 +147,8 @@ class Handler:
         queue: one of `QUEUES`.
         events: the events that enqueue a job. The `args` of such a job contain `event_id`, `name`
             and `data`. With `batch`, events that are emitted together become jobs of a second
-            handler, `…_many`. Workers of a release without this handler leave its jobs to other
-            workers.
+            handler, `…_many`. A worker of an older release, which does not have that handler,
+            requeues such a job.
         batch: whether the function takes a list of jobs.
         single_event_handler: the name of the handler for jobs with one event, if the jobs of this
             handler have several events. The function then receives one `Job` for each event.

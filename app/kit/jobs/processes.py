@@ -34,11 +34,13 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 STOP_SECONDS = 9.0
-"""The timeout in seconds for children to finish their current jobs."""
+"""The time in seconds for which children may finish their current jobs before they are killed."""
 SOURCE_STOP_SECONDS = 7.5
-"""The timeout in seconds for a due source to stop. It is shorter than STOP_SECONDS."""
+"""The timeout in seconds for a due source to stop. It is shorter than STOP_SECONDS, after which the
+process of the source is killed."""
 _BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0, healthy_seconds=30.0)
 _RELAY_TIMEOUT_SECONDS = 2.0
+"""The timeout in seconds of the relay's Redis client."""
 _STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 _WAKE_UP_SIGNAL = signal.SIGUSR1
 """The signal that notifies the parent process of new requests in `StartRequests`."""

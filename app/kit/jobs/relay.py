@@ -30,10 +30,12 @@ log = get_logger(__name__)
 DRAIN_FUNCTION = "app.kit.jobs.worker.drain"
 """The path of the function that each message calls with the name of a group."""
 _PAUSE_SECONDS = 0.1
+"""The pause in seconds between two rounds."""
 MAX_MESSAGES_PER_SOURCE = 16
 """The maximum number of pending messages for a due source. With more messages, claims could expire
 before a process handles them."""
-_TICK_SECONDS = 1.0
+_SCHEDULE_INTERVAL_SECONDS = 1.0
+"""The minimum time in seconds between two checks for due periodic jobs."""
 
 
 class Relay:
@@ -53,7 +55,7 @@ class Relay:
         self.connect = connect
         self.start_processes = start_processes
         self.stopping = Event()
-        self._next_tick = 0.0
+        self._schedule_check_at = 0.0
 
     def run(self) -> None:
         """Run until `stopping` is set. During an outage of PostgreSQL or Redis, wait and retry."""
@@ -79,8 +81,8 @@ class Relay:
             self.app.app_context(),
             tenancy.across_organizations(reason="the relay checks every organization's work"),
         ):
-            if time.monotonic() >= self._next_tick:
-                self._next_tick = time.monotonic() + _TICK_SECONDS
+            if time.monotonic() >= self._schedule_check_at:
+                self._schedule_check_at = time.monotonic() + _SCHEDULE_INTERVAL_SECONDS
                 with db.transaction():
                     schedule.enqueue_due_jobs()
             sent_count = self._wake_workers(connection)
@@ -133,7 +135,7 @@ class Relay:
         return len(batches)
 
     def _count_messages(self, connection: Redis, queues: list[str]) -> dict[str, int]:
-        """Return the number of pending messages in each queue."""
+        """Return the number of pending messages in each RQ queue. A group has one such queue."""
         with connection.pipeline(transaction=False) as pipeline:
             pipeline.ping()
             for name in queues:

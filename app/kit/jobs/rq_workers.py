@@ -31,7 +31,9 @@ log = get_logger(__name__)
 _MAINTENANCE_SECONDS = 30
 _WORKER_TTL_SECONDS = 45
 _QUIET_SECONDS = 3
+"""The time in seconds without a message after which a worker closes its database connections."""
 _UNREGISTER_SECONDS = 1.0
+"""The timeout of the Redis commands with which a worker unregisters when it stops."""
 _FLUSH_LOG_SECONDS = 0.1
 _CALLBACK_NAMES = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
 

@@ -28,7 +28,9 @@ MAX_INTERRUPTIONS = 10
 _BACKOFF_SECONDS = (1, 5, 30, 120, 600)
 _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
 _FAULTS_PER_LOGGED_ERROR = 10
+"""Every tenth consecutive fault of a job is logged as an error, and the others as warnings."""
 _UNKNOWN_FUNCTION_SECONDS = 60
+"""The delay before a job whose function this release does not know is claimed again."""
 _MAX_ERROR_LENGTH = 2000
 # The new jobs keep the creation time, because it determines which webhooks get the events. They
 # start with one attempt or with the fault count of the original job, and therefore run alone.
@@ -234,7 +236,7 @@ def _call_on_failure(job_handler: Handler, job: Job, error: str) -> None:
 
 
 def _write_outcome(write: Callable[[], T]) -> T | None:
-    """Run `write` in a transaction, and retry for the duration of a lease after platform faults.
+    """Run `write` in a transaction. After platform faults, retry for at most the time of a lease.
 
     `write` checks the lease, so nothing is overwritten if the lease expires meanwhile. Returns the
     result of `write`, or None if it did not succeed.

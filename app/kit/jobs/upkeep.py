@@ -29,6 +29,6 @@ def purge(job: Job) -> None:
 
 @handler("kit.sweep", queue="maintenance", every=3600)
 def sweep(job: Job) -> None:
-    """Delete staged files that interrupted requests and jobs left behind."""
+    """Delete unfinished files (`StagedFile`) that interrupted requests and jobs left behind."""
     job.checkpoint()
     container.current().storage.sweep("staging", _MAX_STAGED_AGE)

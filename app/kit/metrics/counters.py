@@ -103,7 +103,8 @@ class Histogram:
     """A metric that counts values by their bucket, and adds up all values.
 
     `buckets` are the upper bounds of the buckets. The metric has one series for each combination of
-    label values, with the same rules as in `Counter`.
+    label values. Declare histograms at import time. Label values must come from the code and never
+    from clients, because each combination is kept forever.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from app.kit.api.fields import MAX_FORM_BYTES
 from app.kit.settings import Settings
 
 _MAX_JSON_BYTES = 16 * 1024 * 1024
-_OTHER_DESCRIPTORS = 512
+_OTHER_DESCRIPTORS = 512  # for files and sockets other than client connections
 _DESCRIPTORS_PER_CONNECTION = 2  # the socket, and the file of a body or of a download
 
 
@@ -28,8 +28,25 @@ class ClientLimits:
     """Limits per connection and per process. Times are in seconds, and sizes are in bytes.
 
     A client that sends a body or reads a response must transfer at least `bytes_per_second` on
-    average. It may fall behind by at most `body_seconds` or `response_seconds`, even if it was
-    faster before.
+    average. It may fall behind this rate by at most `body_seconds` or `response_seconds`. A faster
+    transfer earlier does not increase this allowance.
+
+    Attributes:
+        connections: open connections of the process.
+        body_bytes: one request body.
+        spool_bytes: all request bodies of the process.
+        spool_folder: the folder for temporary files of request bodies.
+        reserve_bytes: the free disk space below which large request bodies are refused.
+        unsent_bytes: all buffered parts of responses that clients have not read.
+        line_bytes: the URL in the request line.
+        header_bytes: one header, with its name and value.
+        headers: the number of headers of a request.
+        head_bytes: the request line and all headers.
+        idle_seconds: the wait for the next request on a persistent connection.
+        head_seconds: the time in which the head of a request must arrive.
+        linger_seconds: the wait for the client to close the connection after the last response.
+        drain_seconds: when the process stops, the remaining time for a request to arrive.
+        idle_drain_seconds: when the process stops, the remaining time of an idle connection.
     """
 
     connections: int

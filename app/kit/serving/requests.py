@@ -15,6 +15,8 @@ _END_OF_HEAD = b"\r\n\r\n"
 _VERSIONS = {"1.0": (1, 0), "1.1": (1, 1)}
 _CHUNKED_HEAD = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 _SINGLE_HEADERS = frozenset({"HOST", "CONTENT-TYPE", "TRANSFER-ENCODING"})
+# With its framing, a chunked body may take eight times its size, and this number of bytes more.
+# Otherwise its chunks are so small that parsing them takes too long.
 _FRAMING_SLACK_BYTES = 64 * 1024
 
 

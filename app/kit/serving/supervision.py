@@ -46,7 +46,7 @@ def report_ready() -> None:
 def restart_watchdog(seconds: float) -> None:
     """Start or restart the timer that exits this process after `seconds`.
 
-    It replaces the master's check for workers that hang. The timer is a C thread, so it works even
-    if the interpreter hangs.
+    If the master has exited, this replaces its check for workers that hang. The timer is a C
+    thread, so it works even if the interpreter hangs.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)
