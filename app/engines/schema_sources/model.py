@@ -38,7 +38,7 @@ class SchemaSourceError(ValueError):
     """The source cannot be imported.
 
     `path` locates the problem and is empty for the whole source; `code` is one of the codes of
-    FieldError; `warnings` explains the omissions if there are no fields.
+    FieldError. If nothing in the source could become a field, `warnings` says what was left out.
     """
 
     def __init__(
