@@ -58,7 +58,8 @@ def _to_text(value: JsonValue) -> str:
 def _find_most_similar(candidates: Sequence[Candidate], compact_value: str) -> list[int]:
     """Return a list with the index of the most similar candidate, or [] if none is similar enough.
 
-    Returns [] if `compact_value` is shorter than _MIN_FUZZY_LENGTH.
+    `compact_value` is the result of `compact_text` for an accepted value. Returns [] if it is
+    shorter than _MIN_FUZZY_LENGTH.
     """
     if len(compact_value) < _MIN_FUZZY_LENGTH:
         return []
@@ -100,7 +101,10 @@ def _is_covered(token: Token, piece: dict[str, Any]) -> bool:
 
 
 class Searcher:
-    """Searches a document for sequences of letters and digits, ignoring all other characters."""
+    """Searches a document for values, ignoring all characters except letters and digits.
+
+    A `compact_value` is the result of `compact_text` for a value.
+    """
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -117,7 +121,7 @@ class Searcher:
         self._text = "".join(parts)
 
     def find(self, compact_value: str, limit: int = 4) -> list[Range]:
-        """Find at most `limit` ranges of whole tokens whose compact text is `compact_value`."""
+        """Find at most `limit` ranges of whole tokens that have the letters of `compact_value`."""
         ranges: list[Range] = []
         offset = self._text.find(compact_value) if compact_value else -1
         while offset >= 0 and len(ranges) < limit:

@@ -13,6 +13,7 @@ Range = tuple[int, int]
 MAX_LINES = 7  # the maximum number of lines of one candidate
 MAX_START_SEGMENTS = 45  # the number of leading segments in which a "lines" candidate may begin
 _CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
+"""The concepts of keywords (see `lexicon`) at which content of another type begins in a line."""
 _DESCRIPTIVE_CONCEPTS = frozenset({"company", "address"})
 _CODE_KINDS = frozenset({"code", "after"})
 _STRIPPED_CHARACTERS = " ,.;:-#*"
@@ -23,9 +24,11 @@ class Candidate:
     """A location that may contain a field's value: ranges of token indexes, one for each line.
 
     `kind` states how the location was found, for example `amount`, `lines`, `after` (right of or
-    below a keyword) or `memory`. `start` and `end` are code point offsets into the document's text;
-    `end` is exclusive. `text` contains the lines of the location, joined by spaces, or the value of
-    an option. `key` is the value for comparisons (see `Target.build_key`).
+    below a keyword) or `training_value` (a value that was accepted in a training document). `start`
+    and `end` are code point offsets into the document's text; `end` is exclusive. `text` contains
+    the lines of the location, joined by spaces, or the value of an option. `key` is the value for
+    comparisons (see `Target.build_key`). `is_alternative` is true for the less likely of two
+    readings of the same text, such as a date with the month first.
     """
 
     kind: str
@@ -200,7 +203,7 @@ def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
 
 
 def _build_wide_row_candidates(layout: Layout) -> Iterator[Candidate]:
-    """Yield candidates of one to five of the first rows, at least one of which has a wide gap."""
+    """Yield a candidate for each run of one to five of the first 15 rows that has a wide gap."""
     rows = layout.rows[:15]
     for start in range(len(rows)):
         for end in range(start, min(start + 5, len(rows))):

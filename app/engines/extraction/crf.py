@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 _PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 25, "feature.possible_transitions": True}
 _IMPOSSIBLE_WEIGHT = -40.0
+"""The weight of labels that are not in the training data, so that they are never predicted."""
 
 
 @dataclass(slots=True)

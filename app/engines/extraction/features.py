@@ -7,7 +7,6 @@ from typing import Any
 
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.lexicon import load_lexicon
-from app.engines.extraction.memory import DocumentMemory
 from app.engines.extraction.rules import (
     FieldView,
     NearbyKeywords,
@@ -15,12 +14,14 @@ from app.engines.extraction.rules import (
     score_candidate,
 )
 from app.engines.extraction.spans import SpanScores
+from app.engines.extraction.training_index import SimilarDocuments
 
 _CONTEXT_CONCEPTS = (
     *("total", "subtotal", "tax", "cash", "change", "rounding", "discount", "date", "due_date"),
     *("number", "phone", "tax_id", "operator", "company", "address", "quantity", "customer"),
 )
-_CANDIDATE_KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
+"""The concepts (see `lexicon`) whose keywords in or next to a candidate are features."""
+_CANDIDATE_KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "training_value")
 RULE_SCORE_INDEX = 29
 """The index of the rule score in a row of features."""
 
@@ -36,10 +37,13 @@ of _CANDIDATE_KINDS).
 def build_features(
     view: FieldView,
     candidates: Sequence[Candidate],
-    document_memory: DocumentMemory,
+    similar_documents: SimilarDocuments,
     scores: SpanScores | None,
 ) -> list[list[float]]:
-    """Build the features: return one row of FEATURE_COUNT numbers for each candidate."""
+    """Build the features: return one row of FEATURE_COUNT numbers for each candidate.
+
+    `scores` is None for a field that the sequence model has not learned; its span scores are 0.
+    """
     nearby_keywords = [find_nearby_keywords(view, candidate) for candidate in candidates]
     rows = []
     ranks = _CandidateRanks(candidates)
@@ -57,7 +61,7 @@ def build_features(
         ]
         row += _compute_context_features(view, candidate, keywords)
         row += scores.compute_features(candidate) if scores else [0.0] * 7
-        row += document_memory.build_features(view.analysis, view.target.name, candidate)
+        row += similar_documents.build_features(view.analysis, view.target.name, candidate)
         row += [float(candidate.kind == kind) for kind in _CANDIDATE_KINDS]
         rows.append(row)
     return rows

@@ -1,4 +1,8 @@
-"""Find keywords such as "Total" or "Rechnungsdatum" in documents, in several languages."""
+"""Find keywords such as "Total" or "Rechnungsdatum" in documents, in several languages.
+
+A *concept* is the common meaning of keywords: the concept `date` has the keywords "Date" and
+"Datum", among others.
+"""
 
 import functools
 import json
@@ -106,7 +110,10 @@ def find_concept(field: Field) -> str:
 
 
 def list_field_phrases(field: Field) -> frozenset[str]:
-    """Return the compact label and key of a field, without those of fewer than two characters."""
+    """Return the label and the key of a field, as returned by `compact_text`.
+
+    Results of fewer than two characters are left out.
+    """
     phrases = {compact_text(field["label"]), compact_text(field["key"])}
     return frozenset(phrase for phrase in phrases if len(phrase) > 1)
 

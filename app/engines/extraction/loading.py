@@ -10,10 +10,10 @@ import numpy as np
 from app.engines.extraction import crf, trees
 from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.contents import READ_ERRORS, open_content, read_description
-from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.trained_model import FieldParameters, TrainedModel
+from app.engines.extraction.training_index import AcceptedValue, TrainingIndex
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
@@ -44,12 +44,16 @@ def _read_arrays(archive: zipfile.ZipFile) -> dict[str, trees.Array]:
 def _build_model(arrays: dict[str, trees.Array], description: dict[str, Any]) -> TrainedModel:
     attributes = {name: index for index, name in enumerate(description["attributes"])}
     sequence_model = crf.SequenceModel(attributes, arrays["crf.states"], arrays["crf.transitions"])
-    memory = Memory(description["words"], description["entries"])
-    memory.build_indexes()
+    entries = {
+        name: [AcceptedValue(*entry) for entry in field_entries]
+        for name, field_entries in description["entries"].items()
+    }
+    training_index = TrainingIndex(description["words"], entries)
+    training_index.build_mappings()
     fields_by_key = {content["key"]: content for content in description["fields"]}
     targets = [_read_target(content, fields_by_key) for content in description["targets"]]
     field_parameters = {
-        name: _read_parameters(content, arrays, memory, name)
+        name: _read_parameters(content, arrays, training_index, name)
         for name, content in description["learned"].items()
     }
     report = Report.from_dict(description["report"])
@@ -61,14 +65,17 @@ def _build_model(arrays: dict[str, trees.Array], description: dict[str, Any]) ->
         sequence_model,
         description["places"],
         field_parameters,
-        memory,
+        training_index,
         report,
         headers,
     )
 
 
 def _read_parameters(
-    content: dict[str, Any], arrays: dict[str, trees.Array], memory: Memory, name: str
+    content: dict[str, Any],
+    arrays: dict[str, trees.Array],
+    training_index: TrainingIndex,
+    name: str,
 ) -> FieldParameters:
     ranker = None
     if content["ranker"] is not None:
@@ -78,7 +85,7 @@ def _read_parameters(
         }
         ranker = trees.read_ranker(ranker_arrays)
     spellings: dict[str, Counter[str]] = (
-        memory.count_spellings(name) if content["mode"] != "plain" else {}
+        training_index.count_spellings(name) if content["mode"] != "plain" else {}
     )
     renderer = Renderer(spellings, content["mode"], content["strips"])
     return FieldParameters(

@@ -10,7 +10,6 @@ from app.engines.extraction.analysis import Analysis, analyze
 from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import KeywordContexts
 from app.engines.extraction.currencies import read_currency
-from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import Document, enclose_boxes
 from app.engines.extraction.options import ABSENT, list_options
 from app.engines.extraction.rules import (
@@ -20,12 +19,15 @@ from app.engines.extraction.rules import (
     score_candidate,
 )
 from app.engines.extraction.spans import SpanScores, list_spans
+from app.engines.extraction.training_index import TrainingIndex
 from app.engines.extraction.values import Target, to_value
 from app.engines.fields import JsonValue, Tag
 from app.engines.fields.values.currencies import get_allowed_currencies
 
 MAX_CANDIDATES = 36
+"""The maximum number of candidates for a field in one document."""
 _MAX_BY_SPAN_SCORE = 24
+"""The number of candidates that `_select_best` keeps for their span scores."""
 MAX_VALUES = 50
 """The maximum number of values that a trained model proposes for a field in one document."""
 
@@ -48,21 +50,24 @@ def prepare_document(document: Document) -> PreparedDocument:
 def collect_candidates(
     prepared_document: PreparedDocument,
     target: Target,
-    memory: Memory,
+    training_index: TrainingIndex,
     *,
     scores: SpanScores | None = None,
     excluded_document_number: int | None = None,
 ) -> tuple[FieldView, list[Candidate]]:
     """Collect the best candidates for a field, at most MAX_CANDIDATES.
 
-    Returns the field's view of the document, and the candidates. Values from `memory` that occur
-    only in the document `excluded_document_number` are not used. Updates `best_means` of `scores`.
+    Returns the field's view of the document, and the candidates. If `scores` is not None, updates
+    its `best_means`.
+
+    Some candidates are values from `training_index` that occur in this document. Values that were
+    accepted only in the training document `excluded_document_number` are not used.
     """
     spans = list_spans(scores) if scores else []
     candidates = list_all_candidates(prepared_document, target, spans)
     if target.kind in ("lines", "code", "text"):
-        candidates += _list_remembered_candidates(
-            prepared_document, target, memory, excluded_document_number, candidates
+        candidates += _list_training_value_candidates(
+            prepared_document, target, training_index, excluded_document_number, candidates
         )
     view = build_field_view(prepared_document.analysis, target, prepared_document.contexts)
     if scores:
@@ -83,25 +88,25 @@ def list_all_candidates(
     return list_candidates(prepared_document.analysis, target, spans)
 
 
-def _list_remembered_candidates(
+def _list_training_value_candidates(
     prepared_document: PreparedDocument,
     target: Target,
-    memory: Memory,
+    training_index: TrainingIndex,
     excluded_document_number: int | None,
     candidates: list[Candidate],
 ) -> list[Candidate]:
-    """Return up to 12 candidates, not in `candidates`, where values from the memory occur."""
+    """Return up to 12 candidates, not in `candidates`, where values from the index occur."""
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
-    remembered_candidates: list[Candidate] = []
-    for compact_value in memory.list_compact_values(target.name):
-        document_numbers = set(memory.list_document_numbers(target.name, compact_value))
+    training_value_candidates: list[Candidate] = []
+    for compact_value in training_index.list_compact_values(target.name):
+        document_numbers = set(training_index.list_document_numbers(target.name, compact_value))
         if document_numbers == {excluded_document_number}:
             continue
-        matches = prepared_document.searcher.build_candidates(compact_value, "memory")
-        remembered_candidates += [
+        matches = prepared_document.searcher.build_candidates(compact_value, "training_value")
+        training_value_candidates += [
             c for c in matches if (c.ranges, c.start, c.key) not in known_keys
         ]
-    return remembered_candidates[:12]
+    return training_value_candidates[:12]
 
 
 def _select_best(
@@ -109,12 +114,14 @@ def _select_best(
 ) -> list[Candidate]:
     """Return at most MAX_CANDIDATES candidates, in the original order.
 
-    Candidates from the memory are kept first, then the candidates with the best span scores, and
-    then the candidates with the best rule scores.
+    Candidates with values from the training index are kept first, then the candidates with the best
+    span scores, and then the candidates with the best rule scores.
     """
     if len(candidates) <= MAX_CANDIDATES:
         return candidates
-    kept_indexes: set[int] = {index for index, c in enumerate(candidates) if c.kind == "memory"}
+    kept_indexes: set[int] = {
+        index for index, c in enumerate(candidates) if c.kind == "training_value"
+    }
     if scores:
         excess_sums = [scores.sum_excess(candidate) for candidate in candidates]
         kept_indexes.update(

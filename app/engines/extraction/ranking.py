@@ -1,4 +1,7 @@
-"""Train and apply one ranker per field; a document's features never use its accepted values."""
+"""Train and apply one ranker per field, which scores how likely each candidate is correct.
+
+In training, the features of a document's candidates never use the accepted values of the document.
+"""
 
 import math
 from collections.abc import Sequence
@@ -11,11 +14,11 @@ from app.engines.extraction.alignment import mark_matches
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.examples import PreparedExample
 from app.engines.extraction.features import FEATURE_COUNT, RULE_SCORE_INDEX, build_features
-from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES
 from app.engines.extraction.proposing import MAX_VALUES, collect_candidates
 from app.engines.extraction.rules import FieldView
 from app.engines.extraction.spans import SpanScores
+from app.engines.extraction.training_index import TrainingIndex
 from app.engines.extraction.trees import Array
 from app.engines.extraction.values import Target
 
@@ -53,7 +56,7 @@ class RankingData:
 def build_ranking_data(
     prepared_examples: Sequence[PreparedExample],
     target: Target,
-    memory: Memory,
+    training_index: TrainingIndex,
     scores: Sequence[SpanScores | None],
 ) -> RankingData:
     """Collect the candidates for a field in all examples, and compute their features."""
@@ -64,13 +67,15 @@ def build_ranking_data(
         view, candidates = collect_candidates(
             example.prepared_document,
             target,
-            memory,
+            training_index,
             scores=scores[number],
             excluded_document_number=number,
         )
-        document_memory = memory.build_document_memory(example.prepared_document.analysis, number)
+        similar_documents = training_index.find_similar_documents(
+            example.prepared_document.analysis, number
+        )
         data.bounds.append((len(rows), len(rows) + len(candidates)))
-        rows += build_features(view, candidates, document_memory, scores[number])
+        rows += build_features(view, candidates, similar_documents, scores[number])
         is_correct += mark_matches(candidates, target, example.values.get(target.name, []))
         data.views.append(view)
         data.candidates.append(candidates)

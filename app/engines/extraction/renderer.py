@@ -1,4 +1,8 @@
-"""Choose the spelling of a value: the spelling in the document, or an accepted spelling."""
+"""Choose the spelling of a value: the spelling in the document, or an accepted spelling.
+
+A *compact value* is the text of a value without spaces, punctuation, accents and case, as
+`compact_text` returns it. Values with the same compact value differ only in their spelling.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -18,7 +22,7 @@ _MIN_LENGTH = 6  # in letters and digits
 class Renderer:
     """Renders the values of one field, with the help of the spellings that were accepted before.
 
-    `spellings` counts the accepted spellings by their letters and digits. `mode` limits how a
+    `spellings` counts the accepted spellings of each compact value. `mode` limits how a
     spelling may differ from the document: with "plain", not at all; with "same_letters", in
     punctuation, spaces and case; with "similar", also in a few letters. `stripped_chars` are
     the characters to remove from the end.
@@ -48,7 +52,10 @@ class Renderer:
     def _choose_spelling(
         self, compact_value: str, excluded_spellings: Collection[str]
     ) -> str | None:
-        """Return the most frequent spelling that has this compact value, or None."""
+        """Return the most frequent accepted spelling that has this compact value.
+
+        Returns None if no acceptance remains after those in `excluded_spellings` are subtracted.
+        """
         counts = Counter(self.spellings.get(compact_value, {}))
         counts.subtract(spelling for spelling in excluded_spellings if spelling in counts)
         remaining_counts = {spelling: count for spelling, count in counts.items() if count > 0}
@@ -61,7 +68,10 @@ class Renderer:
     def _choose_similar_spelling(
         self, compact_value: str, excluded_spellings: Collection[str]
     ) -> str | None:
-        """Return the spelling whose compact value is most similar to `compact_value`, or None."""
+        """Return the accepted spelling whose compact value is most similar to `compact_value`.
+
+        Returns None if none is similar enough, or if `compact_value` is shorter than _MIN_LENGTH.
+        """
         if len(compact_value) < _MIN_LENGTH:
             return None
         pairs = _list_letter_pairs(compact_value)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.examples import list_targets, prepare_examples
-from app.engines.extraction.memory import DocumentMemory, Memory
 from app.engines.extraction.model import Document, Example
 from app.engines.extraction.proposing import (
     PreparedDocument,
@@ -21,10 +20,11 @@ from app.engines.extraction.rules import (
     score_candidate,
     to_confidence,
 )
-from app.engines.extraction.sequences import align_values, build_memory
+from app.engines.extraction.sequences import align_values, build_training_index
 from app.engines.extraction.table_headers import learn_headers
 from app.engines.extraction.tables import propose_tables
 from app.engines.extraction.trained_model import complete_evidence
+from app.engines.extraction.training_index import SimilarDocuments, TrainingIndex
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
 
@@ -47,14 +47,14 @@ def propose_by_rules(
     alignment_lists = [
         [align_values(example, target) for target in targets] for example in prepared_examples
     ]
-    memory = build_memory(prepared_examples, targets, alignment_lists)
+    training_index = build_training_index(prepared_examples, targets, alignment_lists)
     prepared_document = prepare_document(document)
     if not prepared_document.analysis.tokens:
         return []
-    document_memory = memory.build_document_memory(prepared_document.analysis)
+    similar_documents = training_index.find_similar_documents(prepared_document.analysis)
     tags: list[Tag] = []
     for target in targets:
-        tags += _propose_field(prepared_document, target, memory, document_memory)
+        tags += _propose_field(prepared_document, target, training_index, similar_documents)
     headers = learn_headers(prepared_examples, fields)
     tags += propose_tables(prepared_document.analysis, fields, headers)
     return complete_evidence(tags, document)
@@ -63,13 +63,16 @@ def propose_by_rules(
 def _propose_field(
     prepared_document: PreparedDocument,
     target: Target,
-    memory: Memory,
-    document_memory: DocumentMemory,
+    training_index: TrainingIndex,
+    similar_documents: SimilarDocuments,
 ) -> list[Tag]:
-    view, candidates = collect_candidates(prepared_document, target, memory)
-    points = [_score_with_memory(view, candidate, document_memory) for candidate in candidates]
+    view, candidates = collect_candidates(prepared_document, target, training_index)
+    points = [
+        _score_with_similar_documents(view, candidate, similar_documents)
+        for candidate in candidates
+    ]
     ranked_indexes = sorted(range(len(candidates)), key=lambda index: (-points[index], index))
-    renderer = Renderer(memory.count_spellings(target.name), "same_letters")
+    renderer = Renderer(training_index.count_spellings(target.name), "same_letters")
     if target.field["type"] not in ("text", "address"):
         renderer = Renderer(stripped_chars="")
     limit = _MAX_VALUES if target.field["multiple"] else 1
@@ -84,14 +87,14 @@ def _propose_field(
     return tags
 
 
-def _score_with_memory(
-    view: FieldView, candidate: Candidate, document_memory: DocumentMemory
+def _score_with_similar_documents(
+    view: FieldView, candidate: Candidate, similar_documents: SimilarDocuments
 ) -> float:
     points = score_candidate(view, candidate, find_nearby_keywords(view, candidate))
-    if not document_memory.best_document_numbers:
+    if not similar_documents.best_document_numbers:
         return points
     value_count, value_match, best_similarity, left_text_match, nearness, lines_match = (
-        document_memory.build_features(view.analysis, view.target.name, candidate)
+        similar_documents.build_features(view.analysis, view.target.name, candidate)
     )
     points += 3.0 * value_match + (0.5 if value_count else 0.0)
     return points + 1.5 * left_text_match + 3.0 * nearness * best_similarity + 0.8 * lines_match

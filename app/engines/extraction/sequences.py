@@ -9,11 +9,11 @@ from app.engines.extraction.candidates import Candidate, Range
 from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.examples import PreparedExample
 from app.engines.extraction.layout import compact_text
-from app.engines.extraction.memory import Memory
 from app.engines.extraction.options import ABSENT
 from app.engines.extraction.proposing import list_all_candidates
 from app.engines.extraction.rules import build_field_view, find_nearby_keywords, score_candidate
 from app.engines.extraction.spans import SpanScores, build_scores
+from app.engines.extraction.training_index import TrainingIndex
 from app.engines.extraction.values import Target
 
 MAX_TARGETS = 40
@@ -82,26 +82,26 @@ def _have_overlap(left: Sequence[Range], right: Sequence[Range]) -> bool:
     return any(a[0] <= b[1] and b[0] <= a[1] for a in left for b in right)
 
 
-def build_memory(
+def build_training_index(
     prepared_examples: Sequence[PreparedExample],
     targets: Sequence[Target],
     alignment_lists: Sequence[Sequence[Sequence[Alignment]]],
-) -> Memory:
-    """Build a memory with the words and the accepted values of the examples.
+) -> TrainingIndex:
+    """Build the index of the words and the accepted values of the examples.
 
     `alignment_lists` contains, for each example and each target, what `align_values` returned.
     """
-    memory = Memory()
+    training_index = TrainingIndex()
     for example, alignments_by_target in zip(prepared_examples, alignment_lists, strict=True):
         analysis = example.prepared_document.analysis
-        number = memory.add_document(analysis)
+        number = training_index.add_document(analysis)
         for target, alignments in zip(targets, alignments_by_target, strict=True):
             for alignment in alignments:
-                memory.add_value(
+                training_index.add_value(
                     number, target.name, analysis, alignment.candidate, alignment.spelling
                 )
-    memory.build_indexes()
-    return memory
+    training_index.build_mappings()
+    return training_index
 
 
 def label_tokens(

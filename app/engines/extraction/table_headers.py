@@ -12,10 +12,10 @@ from app.engines.fields import Field, Tag
 def learn_headers(
     prepared_examples: Iterable[PreparedExample], fields: Sequence[Field]
 ) -> dict[str, frozenset[str]]:
-    """Learn the column headers above the accepted cells, and return them in compact form.
+    """Learn the column headers above the accepted cells.
 
-    The keys of the result have the form `table.column`. A header is the text in the row above the
-    first accepted cells; cells without evidence are ignored.
+    Returns the headers by `table.column`, as `compact_text` returns them. A header is the text in
+    the row above the first accepted cells; cells without evidence are ignored.
     """
     headers: dict[str, set[str]] = {}
     tables = [field for field in fields if field["type"] == "table" and field["ai_assist"]]

@@ -9,6 +9,7 @@ from app.engines.extraction.model import Box
 from app.engines.extraction.values import Target
 
 _END_CONCEPTS = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
+"""The concepts of keywords (see `lexicon`) in rows below the items, such as the total."""
 _MAX_ROW_GAP = 6.0  # the maximum distance to the row above, in median word heights
 _MIN_FULL_COLUMNS = 4
 _MIN_ITEM_COLUMNS = 3

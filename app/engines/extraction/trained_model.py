@@ -20,7 +20,6 @@ from app.engines.extraction.crf import SequenceModel
 from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.examples import FEATURE_VERSION
 from app.engines.extraction.features import FEATURE_COUNT, build_features
-from app.engines.extraction.memory import DocumentMemory, Memory
 from app.engines.extraction.model import Document, Report
 from app.engines.extraction.proposing import (
     PreparedDocument,
@@ -32,6 +31,7 @@ from app.engines.extraction.proposing import (
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.tables import propose_tables
+from app.engines.extraction.training_index import SimilarDocuments, TrainingIndex
 from app.engines.extraction.trees import Array, Ranker, to_arrays
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
@@ -60,7 +60,7 @@ class TrainedModel:
 
     `version` identifies the training data, and `report` contains the out-of-fold results.
     `field_positions` maps the key of each field in `sequence_model` to the field's number in
-    `label_tokens`.
+    `label_tokens`. `headers` is the result of `learn_headers`.
     """
 
     version: str
@@ -69,7 +69,7 @@ class TrainedModel:
     sequence_model: SequenceModel
     field_positions: dict[str, int]
     field_parameters: dict[str, FieldParameters]
-    memory: Memory
+    training_index: TrainingIndex
     report: Report
     headers: dict[str, frozenset[str]]
 
@@ -86,13 +86,13 @@ class TrainedModel:
         scores = sequences.decode_scores(
             self.sequence_model, list_token_attributes(prepared_document.analysis)
         )
-        document_memory = self.memory.build_document_memory(prepared_document.analysis)
+        similar_documents = self.training_index.find_similar_documents(prepared_document.analysis)
         tags = []
         for target in self.targets:
             if target.name in self.field_parameters:
                 position = self.field_positions.get(target.name)
                 field_scores = scores[position] if position is not None else None
-                tags += self._propose(prepared_document, target, document_memory, field_scores)
+                tags += self._propose(prepared_document, target, similar_documents, field_scores)
         tags += propose_tables(prepared_document.analysis, self.fields, self.headers)
         return complete_evidence(tags, document)
 
@@ -100,14 +100,18 @@ class TrainedModel:
         self,
         prepared_document: PreparedDocument,
         target: Target,
-        document_memory: DocumentMemory,
+        similar_documents: SimilarDocuments,
         scores: SpanScores | None,
     ) -> list[Tag]:
         parameters = self.field_parameters[target.name]
-        view, candidates = collect_candidates(prepared_document, target, self.memory, scores=scores)
+        view, candidates = collect_candidates(
+            prepared_document, target, self.training_index, scores=scores
+        )
         if parameters.ranker is None or not candidates:
             return []
-        rows = np.array(build_features(view, candidates, document_memory, scores), dtype=np.float64)
+        rows = np.array(
+            build_features(view, candidates, similar_documents, scores), dtype=np.float64
+        )
         choices = ranking.choose_candidates(
             candidates,
             parameters.ranker.compute_log_odds(rows),
@@ -168,8 +172,8 @@ def _write_model(model: TrainedModel) -> bytes:
         ),
         "places": model.field_positions,
         "learned": field_parameters,
-        "words": model.memory.words,
-        "entries": model.memory.entries,
+        "words": model.training_index.words,
+        "entries": model.training_index.entries,
         "report": model.report.to_dict(),
         "headers": {name: sorted(phrases) for name, phrases in model.headers.items()},
     }

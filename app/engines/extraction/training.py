@@ -16,7 +16,6 @@ from app.engines.extraction.examples import (
     prepare_examples,
     select_examples,
 )
-from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
 from app.engines.extraction.proposing import build_value
 from app.engines.extraction.renderer import RENDERING_MODES, Renderer, find_stripped_punctuation
@@ -24,6 +23,7 @@ from app.engines.extraction.reports import ComparisonOutcome, build_report, comp
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.table_headers import learn_headers
 from app.engines.extraction.trained_model import FieldParameters, TrainedModel
+from app.engines.extraction.training_index import TrainingIndex
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
@@ -42,7 +42,7 @@ class _Corpus:
 
     prepared_examples: list[PreparedExample]
     targets: list[Target]
-    memory: Memory
+    training_index: TrainingIndex
     folds: list[int]
     scores: list[list[SpanScores]]
     field_positions: dict[str, int]
@@ -100,7 +100,7 @@ def _train(
         sequence_model=sequence_model,
         field_positions=corpus.field_positions,
         field_parameters=field_parameters,
-        memory=corpus.memory,
+        training_index=corpus.training_index,
         report=report,
         headers=headers,
     )
@@ -127,10 +127,10 @@ def _build_corpus(
     sequence_model, scores = sequences.train_sequence_models(
         prepared_examples, labels, 1 + 2 * len(learned_indexes), folds
     )
-    memory = sequences.build_memory(prepared_examples, targets, alignment_lists)
+    training_index = sequences.build_training_index(prepared_examples, targets, alignment_lists)
     field_positions = {targets[n].name: position for position, n in enumerate(learned_indexes)}
     return _Corpus(
-        prepared_examples, targets, memory, folds, scores, field_positions
+        prepared_examples, targets, training_index, folds, scores, field_positions
     ), sequence_model
 
 
@@ -139,7 +139,9 @@ def _train_field(
 ) -> tuple[FieldParameters, list[ComparisonOutcome]]:
     position = corpus.field_positions.get(target.name)
     scores = [None if position is None else spans[position] for spans in corpus.scores]
-    data = ranking.build_ranking_data(corpus.prepared_examples, target, corpus.memory, scores)
+    data = ranking.build_ranking_data(
+        corpus.prepared_examples, target, corpus.training_index, scores
+    )
     log_odds = ranking.score_out_of_fold(data, corpus.folds)
     multiple = bool(target.field["multiple"])
     choices = [
@@ -177,7 +179,9 @@ def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]
             if data.is_correct[first + index]:
                 pairs += [(candidate.text, value) for value in values]
     renderer = Renderer(
-        corpus.memory.count_spellings(target.name), "plain", find_stripped_punctuation(pairs)
+        corpus.training_index.count_spellings(target.name),
+        "plain",
+        find_stripped_punctuation(pairs),
     )
     best_count = -1
     for mode in RENDERING_MODES:
@@ -198,8 +202,8 @@ def _compare_all_proposals(
     outcomes: list[ComparisonOutcome] = []
     for index, example in enumerate(corpus.prepared_examples):
         values = example.values.get(data.target.name, [])
-        records = corpus.memory.get_records(data.target.name, index)
-        accepted_spellings = [record[2] for record in records]
+        accepted_values = corpus.training_index.get_accepted_values(data.target.name, index)
+        accepted_spellings = [value.spelling for value in accepted_values]
         proposals = []
         for choice in choices[index]:
             candidate = data.candidates[index][choice.index]

@@ -18,7 +18,7 @@ def _build_example(number, lines, values):
     return Example(f"{number:03}", 1, build_document(lines), tags)
 
 
-def _list_remembered_texts(examples, excluded_document_number):
+def _list_training_values(examples, excluded_document_number):
     prepared_examples = prepare_examples(examples, FIELDS)
     targets = list_targets(prepared_examples, FIELDS)
     alignment_lists = [
@@ -28,19 +28,19 @@ def _list_remembered_texts(examples, excluded_document_number):
     _, candidates = collect_candidates(
         prepared_examples[excluded_document_number].prepared_document,
         targets[0],
-        sequences.build_memory(prepared_examples, targets, alignment_lists),
+        sequences.build_training_index(prepared_examples, targets, alignment_lists),
         excluded_document_number=excluded_document_number,
     )
-    return {candidate.text for candidate in candidates if candidate.kind == "memory"}
+    return {candidate.text for candidate in candidates if candidate.kind == "training_value"}
 
 
-def test_a_value_that_a_document_has_twice_is_not_remembered_from_it():
+def test_a_value_that_a_document_has_twice_is_not_a_candidate_from_it():
     lines = ["goods of Kontor Nord Ltd came today", "pay what Kontor Nord Ltd asks for"]
     own = _build_example(0, lines, ["Kontor Nord Ltd"] * 2)
     other = _build_example(1, ["goods of Lager West Ltd came today"], ["Lager West Ltd"])
-    assert _list_remembered_texts([own, other], 0) == set()
+    assert _list_training_values([own, other], 0) == set()
     other = _build_example(1, lines, ["Kontor Nord Ltd"])
-    assert _list_remembered_texts([own, other], 0) == {"Kontor Nord Ltd"}
+    assert _list_training_values([own, other], 0) == {"Kontor Nord Ltd"}
 
 
 def test_no_spelling_is_learned_from_the_document_that_it_is_judged_by():

@@ -1,10 +1,14 @@
-"""Store accepted values and their positions, to recognize them in similar documents."""
+"""Index the words and accepted values of training documents, to find them in similar documents.
+
+A *compact value* is the text of a value without spaces, punctuation, accents and case, as
+`compact_text` returns it. Values with the same compact value differ only in their spelling.
+"""
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate
@@ -14,34 +18,48 @@ _MAX_SIMILAR_DOCUMENTS = 5
 _MIN_VALUE_LENGTH = 4
 
 
-@dataclass(slots=True)
-class Memory:
-    """The words and accepted values of documents. The documents are numbered from 0.
+class AcceptedValue(NamedTuple):
+    """A value that was accepted in a training document. Stored models contain it as a JSON list.
 
-    `words` contains the words of each document. `entries` contains, for each field, one record per
-    accepted value: document number, compact value, spelling, text to the left, x, y, and number
-    of lines.
+    `left_text` is the result of `find_left_text`. `x` and `y` are the left and top edges of the
+    value, as fractions of the page size.
+    """
+
+    document_number: int
+    compact_value: str
+    spelling: str
+    left_text: str
+    x: float
+    y: float
+    line_count: int
+
+
+@dataclass(slots=True)
+class TrainingIndex:
+    """An index of the words and accepted values of training documents, which are numbered from 0.
+
+    `words` contains the words of each document, and `entries` the accepted values of each field.
     """
 
     words: list[list[str]] = field(default_factory=list)
-    entries: dict[str, list[list[Any]]] = field(default_factory=dict)
+    entries: dict[str, list[AcceptedValue]] = field(default_factory=dict)
     _postings: dict[str, list[int]] = field(default_factory=dict)
     _by_value: dict[str, dict[str, list[int]]] = field(default_factory=dict)
-    _by_document: dict[str, dict[int, list[list[Any]]]] = field(default_factory=dict)
+    _by_document: dict[str, dict[int, list[AcceptedValue]]] = field(default_factory=dict)
 
-    def build_indexes(self) -> None:
-        """Build the indexes for lookups. Call this after all documents and values are added."""
+    def build_mappings(self) -> None:
+        """Build the mappings for lookups. Call this after all documents and values are added."""
         postings: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(self.words):
             for word in words:
                 postings[word].append(number)
         self._postings = dict(postings)
-        for name, records in self.entries.items():
+        for name, entries in self.entries.items():
             by_value: dict[str, list[int]] = defaultdict(list)
-            by_document: dict[int, list[list[Any]]] = defaultdict(list)
-            for record in records:
-                by_value[record[1]].append(record[0])
-                by_document[record[0]].append(record)
+            by_document: dict[int, list[AcceptedValue]] = defaultdict(list)
+            for entry in entries:
+                by_value[entry.compact_value].append(entry.document_number)
+                by_document[entry.document_number].append(entry)
             self._by_value[name], self._by_document[name] = dict(by_value), dict(by_document)
 
     def add_document(self, analysis: Analysis) -> int:
@@ -62,7 +80,7 @@ class Memory:
         `document_number` is the number that `add_document` returned.
         """
         token = analysis.tokens[candidate.first]
-        record = [
+        entry = AcceptedValue(
             document_number,
             compact_text(spelling),
             spelling,
@@ -70,8 +88,8 @@ class Memory:
             round(token.box[0], 4),
             round(token.box[1], 4),
             len(candidate.ranges),
-        ]
-        self.entries.setdefault(name, []).append(record)
+        )
+        self.entries.setdefault(name, []).append(entry)
 
     def find_similarities(
         self, words: Iterable[str], excluded_document_number: int | None = None
@@ -93,25 +111,25 @@ class Memory:
         shared_weights.pop(excluded_document_number, None)  # type: ignore[arg-type]
         return {n: weight / total for n, weight in shared_weights.items()} if total else {}
 
-    def build_document_memory(
+    def find_similar_documents(
         self, analysis: Analysis, excluded_document_number: int | None = None
-    ) -> "DocumentMemory":
-        """Build a DocumentMemory, which compares this memory with one document.
+    ) -> "SimilarDocuments":
+        """Find the training documents that are similar to a document.
 
-        The document with the number `excluded_document_number` is left out of the comparison. In
-        training, this is the document itself.
+        The document with the number `excluded_document_number` is left out. In training, this is
+        the document itself.
         """
         similarities = self.find_similarities(analysis.words, excluded_document_number)
         best_numbers = sorted(similarities, key=lambda number: (-similarities[number], number))[
             :_MAX_SIMILAR_DOCUMENTS
         ]
-        return DocumentMemory(self, similarities, best_numbers, excluded_document_number)
+        return SimilarDocuments(self, similarities, best_numbers, excluded_document_number)
 
     def count_spellings(self, name: str) -> dict[str, Counter[str]]:
         """Count how often each spelling was accepted, for each compact value of a field."""
         spellings: dict[str, Counter[str]] = defaultdict(Counter)
-        for record in self.entries.get(name, ()):
-            spellings[record[1]][record[2]] += 1
+        for entry in self.entries.get(name, ()):
+            spellings[entry.compact_value][entry.spelling] += 1
         return dict(spellings)
 
     def list_compact_values(self, name: str) -> list[str]:
@@ -119,23 +137,27 @@ class Memory:
         return sorted(key for key in self._by_value.get(name, ()) if len(key) >= _MIN_VALUE_LENGTH)
 
     def list_document_numbers(self, name: str, compact_value: str) -> list[int]:
-        """Return a document number for each record of a field with the compact value."""
+        """Return the numbers of the documents in which a field has the compact value.
+
+        A document that has the value several times is returned as often.
+        """
         return self._by_value.get(name, {}).get(compact_value, [])
 
-    def get_records(self, name: str, document_number: int) -> list[list[Any]]:
-        """Return the records for the accepted values of a field in one document."""
+    def get_accepted_values(self, name: str, document_number: int) -> list[AcceptedValue]:
+        """Return the accepted values of a field in one document."""
         return self._by_document.get(name, {}).get(document_number, [])
 
 
 @dataclass(slots=True)
-class DocumentMemory:
-    """A memory, and the similarities between one document and the documents in the memory.
+class SimilarDocuments:
+    """The training documents that are similar to one document.
 
-    `similarities` maps document numbers to similarities. `best_document_numbers` contains the
-    numbers of the most similar documents.
+    `similarities` maps the numbers of training documents to similarities from 0 to 1.
+    `best_document_numbers` contains the numbers of at most _MAX_SIMILAR_DOCUMENTS most similar
+    documents.
     """
 
-    memory: Memory
+    training_index: TrainingIndex
     similarities: dict[int, float]
     best_document_numbers: list[int]
     excluded_document_number: int | None
@@ -143,9 +165,9 @@ class DocumentMemory:
     def build_features(self, analysis: Analysis, name: str, candidate: Candidate) -> list[float]:
         """Build six features that compare a candidate with similar documents' accepted values.
 
-        All features are 0 if the memory is empty.
+        All features are 0 if the training index is empty.
         """
-        numbers = self.memory.list_document_numbers(name, compact_text(candidate.text))
+        numbers = self.training_index.list_document_numbers(name, compact_text(candidate.text))
         other_numbers = [number for number in numbers if number != self.excluded_document_number]
         value_match = max(
             (self.similarities.get(number, 0.0) for number in other_numbers), default=0.0
@@ -156,12 +178,12 @@ class DocumentMemory:
         left_text_match = nearness = lines_match = 0.0
         for number in best_numbers:
             weight = self.similarities[number]
-            for record in self.memory.get_records(name, number):
-                left_text_match = max(left_text_match, weight if record[3] == left else 0.0)
-                distance = abs(record[4] - box[0]) * 4 + abs(record[5] - box[1]) * 12
+            for entry in self.training_index.get_accepted_values(name, number):
+                left_text_match = max(left_text_match, weight if entry.left_text == left else 0.0)
+                distance = abs(entry.x - box[0]) * 4 + abs(entry.y - box[1]) * 12
                 nearness = max(nearness, weight * math.exp(-distance))
                 lines_match = max(
-                    lines_match, weight if record[6] == len(candidate.ranges) else 0.0
+                    lines_match, weight if entry.line_count == len(candidate.ranges) else 0.0
                 )
         best_similarity = self.similarities[best_numbers[0]] if best_numbers else 0.0
         return [
