@@ -85,7 +85,8 @@ def _emit_commented(artifact_id: UUID, comment: TagSetComment) -> None:
 def _check_field(tag_set: TagSetRow, field: str | None) -> None:
     if field is not None and field not in tag_sets.list_field_names(tag_set.schema_version_id):
         raise errors.invalid(
-            "Must be a field's key in the tag set's schema version, or `table.column`.",
+            "Must be the key of a field in the tag set's schema version, or `key.column` for a"
+            " column of a table field.",
             "field",
         )
 

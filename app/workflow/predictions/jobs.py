@@ -13,6 +13,7 @@ from app.workflow.tag_sets import emitted_events as tag_set_events
 
 PURGE_INTERVAL_SECONDS = 86_400
 RETENTION_DAYS = 90
+"""The age in days from which predictions are purged unless they are still needed."""
 _FOLLOW_JOB = "predictions.follow_training"
 _FINAL_ATTEMPT = 3
 """From this attempt on, a transient failure ends the prediction."""

@@ -30,8 +30,9 @@ class RoutingOutcome(Response):
 
 
 class RuleExplanation(MatchedRule):
-    """The result of one rule for a document. `stopped`: an earlier rule with `stop` matched.
+    """The result of one rule for a document.
 
+    `skipped_because` is `disabled`, or `stopped` if an earlier rule with `stop` matched.
     `conditions` is the tree of conditions, with `matched` in each node and the `actual` value in
     each condition. `conditions` is null if the rule was not evaluated.
     """

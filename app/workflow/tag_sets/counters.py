@@ -26,10 +26,12 @@ LABELING_SECONDS = Source(
     ("schema_id", "version_id", "seconds"),
     (Cube("labeling_seconds", ("version_id", "seconds"), key="schema_id"),),
 )
-"""Counts of tag sets that people submitted, by labeling time in seconds."""
+"""Counts of tag sets that people submitted, by labeling time in seconds.
+
+Tag sets without a labeling time are not counted."""
 
 _REVIEW_FACETS = ("schema_id", "archived", "escalated", "flags")
-_DUE = ("schema_id", "archived")
+_DUE_FACETS = ("schema_id", "archived")
 REVIEWS = Source(
     "reviews",
     (
@@ -48,10 +50,15 @@ REVIEWS = Source(
         Cube("reviews.assignee", (*_REVIEW_FACETS, "labeler_id", "team_id"), key="assignee_id"),
         Cube("reviews.team", (*_REVIEW_FACETS, "labeler_id", "assignee_id"), key="team_id"),
         *build_cubes("reviews.created", _REVIEW_FACETS, "created", MONTH, DAY),
-        Cube("reviews.submitted.day", _DUE, bucket="submitted", length=DAY),
-        *build_cubes("reviews.due", _DUE, "due", MONTH, DAY),
+        Cube("reviews.submitted.day", _DUE_FACETS, bucket="submitted", length=DAY),
+        *build_cubes("reviews.due", _DUE_FACETS, "due", MONTH, DAY),
         *build_cubes(
-            "reviews.assignee.due", (*_DUE, "labeler_id"), "due", MONTH, DAY, key="assignee_id"
+            "reviews.assignee.due",
+            (*_DUE_FACETS, "labeler_id"),
+            "due",
+            MONTH,
+            DAY,
+            key="assignee_id",
         ),
     ),
 )
@@ -73,7 +80,8 @@ WORK = Source(
 """Counts of submissions and review decisions by people.
 
 Each count is stored together with the sum of the waiting times before the decisions, in
-microseconds. `timed` is true if the waiting time is known. Submissions have no schema."""
+microseconds. `kind` is the kind of the revision: submit, accept, correction or reject. `timed` is
+true if the waiting time is known. Submissions have neither a schema nor a waiting time."""
 
 
 def list_flag_combinations(flag: str) -> list[str]:

@@ -34,7 +34,11 @@ class AcceptedPayload(TagSetPayload):
 
 
 class RejectedPayload(TagSetPayload):
-    """The payload of `REJECTED`; `draft_id` is the id of another labeler's new draft, or None."""
+    """The payload of `REJECTED`.
+
+    `send_to` is `labeler`, `pool` or a member's id. `draft_id` is the id of the new draft if the
+    artifact was sent to another labeler, otherwise None.
+    """
 
     reviewer_id: UUID
     reason: str

@@ -77,7 +77,7 @@ def bulk_assign(
     users who have labeled it. Unless the strategy is `everyone`, it is not assigned to labelers
     whose tag set was rejected and sent to the pool. With a filter, each batch of 1,000 artifacts is
     assigned in a separate transaction (`bulk.run_in_batches`). In each batch, the most urgent
-    artifacts are assigned first. `due` is as in `assign`.
+    artifacts are assigned first. If the call has `due_at`, the due times are replaced too.
 
     Emits `artifacts.assigned` once per transaction. Raises 400 for an invalid `user_ids.N` or
     `team_id`; 409 `conflict` with `details.count` if the filter does not match `expected_count`
@@ -113,6 +113,7 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
     ) -> None:
         super().__init__(user_ids or (), team_id)
         self._by = by
+        # `due` is empty if the due times do not change. If `due_at` is None, they are removed.
         self._sets_due, self._due_at = "due_at" in due, due.get("due_at")
         # An empty list of users removes the assignees.
         self._is_unassignment = team_id is None and not user_ids
@@ -123,7 +124,10 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
         self._must_count_loads = strategy == "least_loaded"
 
     def lock_recipients(self) -> None:
-        """Lock the users, or the team; lock the team's members instead if one of them is chosen."""
+        """Lock the users, or the team.
+
+        If each artifact is assigned to one member of the team, lock the eligible members too.
+        """
         if self._team_id is not None and not self._assigns_one_labeler:
             recipients.lock_team(self._team_id)
         else:
@@ -230,7 +234,9 @@ def update_assignments(
 ) -> dict[UUID, queries.AssignmentEffects]:
     """Update assignees and other values of artifacts; return the side effects by artifact id.
 
-    See `queries.update_assignments`. The caller must have locked the assignees and schemas, and
+    None leaves a value unchanged. If `clears_due` is set, the due times of all artifacts in
+    `assignments` are removed. The skips of users who are assigned directly are deleted. The result
+    omits artifacts that do not exist. The caller must have locked the assignees and schemas, and
     must have checked that they exist.
     """
     effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}

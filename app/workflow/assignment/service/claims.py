@@ -18,6 +18,7 @@ from app.workflow.assignment.queries.next_artifact import ClaimCriteria
 from app.workflow.tag_sets.queries import skips, statuses
 
 _MAX_ATTEMPTS = 3
+"""The maximum number of times that `claim_next` runs its queries."""
 
 
 def claim(artifact_id: UUID, *, caller: Caller) -> ArtifactRow:
@@ -37,7 +38,8 @@ def claim(artifact_id: UUID, *, caller: Caller) -> ArtifactRow:
     if row.archived:
         raise errors.conflict("The artifact is archived; unarchive it first.", state="archived")
     if row.status not in CLAIMABLE:
-        raise errors.conflict("The artifact is not open for labeling.", state=row.status)
+        message = f"The artifact cannot be labeled; its state is {row.status}."
+        raise errors.conflict(message, state=row.status)
     if row.claim is not None and row.claim["user_id"] != str(user_id):
         raise errors.conflict("Another user has claimed the artifact.", claim=row.claim)
     if queries.has_labeled_without_draft(artifact_id, user_id):

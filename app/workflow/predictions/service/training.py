@@ -26,8 +26,6 @@ _MIN_ADDED_DOCUMENTS = 25
 
 log = get_logger(__name__)
 
-"""A function that receives the number of documents that were read and the total number."""
-
 
 class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
     """Raised if a training document was deleted during training, so the model was not stored."""

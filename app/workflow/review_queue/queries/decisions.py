@@ -152,9 +152,10 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
 def _select_moved_rows(
     schema_id: UUID | None, hour_edges: Sequence[datetime], edges: Sequence[datetime]
 ) -> list[Select[Any]]:
-    """Build SELECTs of corrections (+1 and -1) for the decisions at exactly `hour_edges`.
+    """Build SELECTs that move the decisions at exactly `hour_edges` to the day that starts then.
 
     An hourly counter includes the end of its hour, so it counts these decisions on the day before.
+    They are therefore subtracted from the day before, and added to the day that starts.
     """
     decided_at = TagSetRevision.created_at
     is_on_edge = decided_at.in_(hour_edges)

@@ -23,7 +23,9 @@ from app.workflow.tag_sets.models import LABELER
 POOL_SCAN_SIZE = 200
 """The number of most urgent items in the pool that are read before the pool is split into parts."""
 _ITEMS_PER_PART = 8
-"""The number of items that are read in each part, which suffices for 8 concurrent callers."""
+"""The number of items that are read first in each part, and for each team of the reviewer.
+
+It suffices for 8 concurrent callers."""
 
 _PARAMETER_TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $1 organization, $2 reviewer, $3 whether to include the reviewer's own tag sets, $4 minutes,

@@ -27,7 +27,10 @@ BulkAction = Callable[[Sequence[UUID], FindFailures | None], Failures]
 def accept_many(
     *, caller: Caller, note: str | None = None, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
-    """Accept the selected items and return the outcomes; see `tag_sets.accept_many`."""
+    """Accept the selected items, and return the outcome for each item.
+
+    The outcome of an item that is not accepted is an error of `tag_sets.accept_many`.
+    """
     action = partial(tag_sets.accept_many, caller=caller, note=note)
     return apply_to_items(action, caller=caller, **selection)
 
@@ -35,7 +38,10 @@ def accept_many(
 def reject_many(
     *, caller: Caller, reason: str, send_to: str, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
-    """Reject the selected items and return the outcomes; see `tag_sets.reject_many`."""
+    """Reject the selected items, and return the outcome for each item.
+
+    The outcome of an item that is not rejected is an error of `tag_sets.reject_many`.
+    """
     action = partial(tag_sets.reject_many, caller=caller, reason=reason, send_to=send_to)
     return apply_to_items(action, caller=caller, **selection)
 

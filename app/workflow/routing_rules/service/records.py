@@ -86,9 +86,10 @@ def update(
 ) -> RoutingRule:
     """Update a rule. `action` replaces the whole action, and `position` moves the rule.
 
-    When a disabled rule is enabled, its action is validated again. `apply` is as in `create`.
-    Raises 404; 409 `stale_precondition` if `revision` is outdated; the same 400 errors as `create`;
-    409 if the patterns of all rules together exceed a limit.
+    When a disabled rule is enabled, its action is validated again. If `apply` is set, request
+    routing for all unassigned artifacts. Raises 404; 409 `stale_precondition` if `revision` is
+    outdated; 400 for invalid conditions or an invalid action; 409 if the patterns of all rules
+    together exceed a limit.
     """
     get(rule_id)
     compiled_conditions = None
@@ -133,8 +134,9 @@ def delete(rule_id: UUID, *, revision: int | None) -> None:
 def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False) -> dict[str, Any]:
     """Set the order of all rules, and return a dict with the reordered `rules`.
 
-    `apply` is as in `create`. Raises 400 for a duplicate id; 409 `conflict` with `details.missing`
-    and `details.unknown` if `rule_ids` are not exactly the ids of the existing rules.
+    If `apply` is set, request routing for all unassigned artifacts. Raises 400 for a duplicate id;
+    409 `conflict` with `details.missing` and `details.unknown` if `rule_ids` are not exactly the
+    ids of the existing rules.
     """
     for index, rule_id in enumerate(rule_ids):
         if rule_id in rule_ids[:index]:

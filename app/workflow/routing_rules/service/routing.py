@@ -37,8 +37,6 @@ log = get_logger(__name__)
 
 BATCH_SIZE = 1000
 
-"""A function that receives the number of processed documents and the total number."""
-
 
 def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.checkpoint) -> int:
     """Route ingested documents and make them available to labelers; return how many matched a rule.

@@ -125,8 +125,9 @@ def _process_each(
     documents: Sequence[_Document],
     *values: Sequence[object],
 ) -> list[T]:
-    """Call `process` with each document and its item of each of `values`; return the results.
+    """Call `process` for each document, and return the results.
 
+    Each sequence in `values` has one item for each document, which is passed with the document.
     Raises 400 for the document (such as `documents.3`) at which the time limit expired.
     """
     results: list[T] = []

@@ -241,7 +241,7 @@ def claim_artifacts(labeler_ids: Mapping[UUID, UUID], *, minutes: int) -> None:
 
 
 def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
-    """Release a user's claim on an artifact, if there is one."""
+    """Release a user's claim on an artifact, if there is one. Does nothing if `user_id` is None."""
     db.execute_bulk(
         update(Artifact)
         .where(Artifact.id == artifact_id, Artifact.claim_user_id == user_id)

@@ -69,17 +69,19 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
     if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.get_page(request)
     sorts_by_creation = request.sort.endswith("created_at")
-    conditions, keys = build_conditions(filters), list[KeyQuery]()
+    conditions, key_queries = build_conditions(filters), list[KeyQuery]()
     if reader is None:
         total = build_count(filters)
-        keys = build_key_queries(filters) if sorts_by_creation else []
+        key_queries = build_key_queries(filters) if sorts_by_creation else []
     elif "artifact_id" in filters:
         conditions.append(build_visibility_condition(reader))
         total = counters.count(select_ids(filters).where(build_visibility_condition(reader)))
     else:
-        total, keys = _build_visible_total_and_keys(filters, reader, by_creation=sorts_by_creation)
+        total, key_queries = _build_visible_total_and_key_queries(
+            filters, reader, by_creation=sorts_by_creation
+        )
     statement = select_listed_tag_sets(request.page_size)
-    if not keys:
+    if not key_queries:
         statement = statement.where(*conditions)
     return paginate(
         statement,
@@ -87,11 +89,11 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
         sort_columns=_SORT_COLUMNS,
         unique=TagSet.id,
         total=total,
-        key_queries=keys,
+        key_queries=key_queries,
     )
 
 
-def _build_visible_total_and_keys(
+def _build_visible_total_and_key_queries(
     filters: dict[str, Any], reader: Reader, *, by_creation: bool
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
     """Build the total and the index ranges for the tag sets that a reader may see.
@@ -105,9 +107,9 @@ def _build_visible_total_and_keys(
         "status": [status for status in statuses if status != TagSetStatus.DRAFT],
     }
     total: ColumnElement[int] = cast(0, BigInteger)
-    keys = list[KeyQuery]()
+    key_queries = list[KeyQuery]()
     if submitted_filters["status"]:
-        total, keys = _build_submitted_total_and_keys(
+        total, key_queries = _build_submitted_total_and_key_queries(
             submitted_filters, reader, by_creation=by_creation
         )
     if (
@@ -116,32 +118,34 @@ def _build_visible_total_and_keys(
     ):
         draft_filters = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
         total = total + build_count(draft_filters)
-        keys.append(KeyQuery(SELECT_KEYS.where(*build_conditions(draft_filters))))
-    # If there are no keys, only drafts of other users match the filters. They are never visible.
-    return total, keys or [KeyQuery(SELECT_KEYS.where(false()))]
+        key_queries.append(KeyQuery(SELECT_KEYS.where(*build_conditions(draft_filters))))
+    # If there are no key queries, only drafts of other users match the filters. These are hidden.
+    return total, key_queries or [KeyQuery(SELECT_KEYS.where(false()))]
 
 
-def _build_submitted_total_and_keys(
+def _build_submitted_total_and_key_queries(
     filters: dict[str, Any], reader: Reader, *, by_creation: bool
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
     blind_version_ids = _list_blind_version_ids() if reader.is_labeler else []
     if not blind_version_ids:
         # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
-        keys = build_key_queries(filters) if by_creation and not has_rare_source else []
-        return build_count(filters), keys or [
+        key_queries = build_key_queries(filters) if by_creation and not has_rare_source else []
+        return build_count(filters), key_queries or [
             KeyQuery(SELECT_KEYS.where(*build_conditions(filters)))
         ]
     siblings = _select_siblings(filters, reader.user_id, blind_version_ids)
     total = _build_visible_count(filters, reader.user_id, blind_version_ids, siblings)
-    keys = [_build_non_blind_key(filters, blind_version_ids, by_creation=by_creation)]
+    key_queries = [_build_non_blind_key_query(filters, blind_version_ids, by_creation=by_creation)]
     if filters.get("labeler_id", reader.user_id) == reader.user_id:
         own_filters = {**filters, "labeler_id": reader.user_id}
-        own_keys = build_key_queries(own_filters) if by_creation else []
-        keys += own_keys or [KeyQuery(SELECT_KEYS.where(*build_conditions(own_filters)))]
+        own_key_queries = build_key_queries(own_filters) if by_creation else []
+        key_queries += own_key_queries or [
+            KeyQuery(SELECT_KEYS.where(*build_conditions(own_filters)))
+        ]
     if siblings is not None:
-        keys.append(KeyQuery(select(*siblings.c)))
-    return total, keys
+        key_queries.append(KeyQuery(select(*siblings.c)))
+    return total, key_queries
 
 
 def _list_blind_version_ids() -> VersionIds:
@@ -212,10 +216,14 @@ def _select_siblings(
     return result
 
 
-def _build_non_blind_key(
+def _build_non_blind_key_query(
     filters: dict[str, Any], blind_version_ids: VersionIds, *, by_creation: bool
 ) -> KeyQuery:
-    """Build the index ranges for the tag sets whose versions are not labeled blind."""
+    """Build the index ranges for the tag sets whose schema versions are not labeled blind.
+
+    `by_creation` is true if the page is sorted by creation time. Otherwise, one range suffices if
+    at least `_MIN_ROWS_TO_SCAN` tag sets match.
+    """
     is_not_blind = TagSet.schema_version_id.not_in(blind_version_ids)
     if not by_creation:
         count = build_count(filters) - build_count(filters, version_ids=list(blind_version_ids))

@@ -50,7 +50,8 @@ def build_lock(statement: Select[Any], *conditions: ColumnElement[bool]) -> Sele
     """Add conditions, an order and row locks to a SELECT of tag sets joined with their artifacts.
 
     The locks allow new rows that refer to the locked rows. For each tag set, the statement locks
-    the artifact first. If there are several artifacts, they must be locked already; see `_lock`.
+    the artifact first. If there are several artifacts, they must be locked already, because the
+    statement does not lock them in the order of their own ids.
     """
     ordered_statement = statement.where(*conditions).order_by(TagSet.id)
     return ordered_statement.with_for_update(of=(Artifact, TagSet), key_share=True)
@@ -198,7 +199,10 @@ def lock_by_artifact(artifact_id: UUID) -> list[LockedTagSet]:
 
 
 def lock_reviews(tag_set_ids: Iterable[UUID]) -> list[LockedReview]:
-    """Lock tag sets and their artifacts as `lock` does, without reading the tags."""
+    """Lock tag sets and their artifacts, and return the reviews that exist, ordered by id.
+
+    The tags are not read.
+    """
     condition = build_id_condition(TagSet.id, tag_set_ids)
     return _lock(_SELECT_REVIEWS, condition, LockedReview._make)
 

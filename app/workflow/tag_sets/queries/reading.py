@@ -154,6 +154,7 @@ _OVERLAPPING_VERSIONS = select(SchemaVersion.id).where(IS_OVERLAPPING)
 OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
     ArtifactSchema.current_version_id.in_(_OVERLAPPING_VERSIONS)
 )
+"""A SELECT of the ids of the schemas whose current version requires more than one tag set."""
 
 
 class Reader(NamedTuple):

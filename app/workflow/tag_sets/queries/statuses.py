@@ -160,8 +160,8 @@ def update_statuses(artifact_ids: Sequence[UUID], *, are_new: bool = False) -> d
 
     Call this function last in a transaction that changes a tag set. The artifacts must be locked,
     in the order of their ids. If `are_new` is set, this transaction has created the artifacts, so
-    they may have any status; for other artifacts, a change that the table of transitions does not
-    contain is logged as an error. Statuses:
+    they may have any status; for other artifacts, a change of status that `is_transition` does not
+    allow is logged as an error. Statuses:
 
     - done: at least as many tag sets are accepted as the schema requires, or a merge is accepted.
       An artifact that is done stays done if its schema requires more tag sets than before.

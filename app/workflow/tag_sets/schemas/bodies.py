@@ -63,6 +63,12 @@ _EVIDENCE_TYPES: dict[str, tuple[type, ...]] = {
     "end": (int,),
     "text": (str,),
 }
+_TYPE_NAMES: dict[tuple[type, ...], str] = {
+    (str,): "string",
+    (int,): "integer",
+    _NUMBER_TYPES: "number",
+    (list,): "list",
+}
 
 
 class Tags(List):
@@ -110,7 +116,7 @@ def _find_property_errors(
             and type(content) not in allowed_types
             and not _is_allowed_integer(content, allowed_types)
         ):
-            yield f"{path}.{name}", "This property has the wrong type."
+            yield f"{path}.{name}", f"Not a valid {_TYPE_NAMES[allowed_types]}."
 
 
 def _is_allowed_integer(content: object, allowed_types: tuple[type, ...]) -> bool:

@@ -106,10 +106,13 @@ class DiffSide(Response):
 
 
 class Diff(_ChangeCounts):
-    """The changes from another tag set, a revision or a prediction (`from`) to a tag set (`to`)."""
+    """The changes that lead from `against` to this tag set.
+
+    In each change, `from` is the tag in `against`, and `to` is the tag in this tag set.
+    """
 
     tag_set_id = Uuid()
-    revision = Int()
+    revision = Int(description="The revision of this tag set that was compared.")
     against = Nested(DiffSide)
     changes = List(Nested(Change))
     moved = List(Nested(MovedRows))

@@ -97,7 +97,10 @@ class TagSet(Response):
     status = Str(validate=OneOf(STATUSES))
     submitted_at = UtcDateTime(allow_none=True)
     decided_at = UtcDateTime(allow_none=True)
-    reason = Str(allow_none=True, description="The reviewer's reason, if given.")
+    reason = Str(
+        allow_none=True,
+        description="The reviewer's reason for the last decision or reopening, if given.",
+    )
     rejections = Int(
         description=(
             "The number of times that this tag set and earlier tag sets for the artifact were"

@@ -277,8 +277,9 @@ def check_decision(
 ) -> None:
     """Check that the caller may decide on the tag set now, and that its revision is `revision`.
 
-    If `revision` is None, the revision is not checked. `team_ids` is as in `check_review`. Raises
-    the errors of `check_reviewer`, `check_state` and `check_review`, in this order.
+    If `revision` is None, the revision is not checked. `team_ids` are the ids of the caller's
+    teams; if None, they are read from the database. Raises the errors of `check_reviewer`,
+    `check_state` and `check_review`, in this order.
     """
     rules.check_reviewer(caller, tag_set)
     rules.check_state(tag_set, action, revision)

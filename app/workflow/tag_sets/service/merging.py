@@ -20,6 +20,7 @@ from app.workflow.tag_sets.service.comparing import MAX_LISTED_BYTES, limit_size
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED_FIELDS = 100
+"""The maximum number of undecided fields that the error of a merge lists."""
 _TagsByKey: TypeAlias = dict[UUID, dict[TagKey, list[Any]]]
 """The tags of each tag set by tag key (field and row), in the order of the request.
 
@@ -238,9 +239,8 @@ def _index_choices(
                 "None of the tag sets has a value for this field and row.", f"{path}.field"
             )
         if tag_key in chosen_ids or tag_key in reviewer_keys:
-            raise errors.invalid(
-                "Another choice or a tag already decides this field and row.", f"{path}.field"
-            )
+            message = "`tags` or another choice already decides this field and row; remove one."
+            raise errors.invalid(message, f"{path}.field")
         chosen_ids[tag_key] = choice["tag_set_id"]
     return chosen_ids
 
