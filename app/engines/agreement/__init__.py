@@ -1,7 +1,8 @@
 """Compare the tag sets of a document: list differences, measure agreement, find the majority.
 
 The functions take tags in normal form (see `engines.fields`) and do not change them. A *tag key* is
-a field, or a table column together with a row number. `rows.align_rows` matches the rows of
+a field, or a table column together with a row number. A *mark* is the position of a span or region
+tag in the document: a range of text, or a box on a page. `rows.align_rows` matches the rows of
 different tag sets by content and renumbers them; the other modules then match rows by number.
 
 Two tags with the same tag key agree if

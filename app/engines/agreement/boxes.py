@@ -7,8 +7,10 @@ from itertools import accumulate
 from typing import TypeAlias, TypeVar
 
 Box: TypeAlias = tuple[float, float, float, float]
+"""The left, top, right and bottom edges of a box."""
 _Item = TypeVar("_Item")
 _ROUNDING_MARGIN = 0.01
+"""Subtracted from the minimum overlap, so that `BoxIndex` misses no box due to rounding."""
 
 
 class BudgetExceeded(Exception):  # noqa: N818 - a reason to return a simpler result, not an error

@@ -111,11 +111,11 @@ def diff(
     Unchanged tags are included only if `include_same` is true.
 
     If several tags have the same field and row, identical tags are paired first. In span and region
-    fields, overlapping marks are paired next (spans with any overlap, regions that overlap by at
-    least half); in other fields, tags with equal values are paired next. Tags that remain unpaired
-    were removed or added. The order of tags does not count as a difference. Rows are matched by
-    number, so applying the changes to `before` gives `after`, except for the order of the tags.
-    `diff_by_content` matches rows by content instead.
+    fields, tags with overlapping positions are paired next (spans with any overlap, regions that
+    overlap by at least half); in other fields, tags with equal values are paired next. Tags that
+    remain unpaired were removed or added. The order of tags does not count as a difference. Rows
+    are matched by number, so applying the changes to `before` gives `after`, except for the order
+    of the tags. `diff_by_content` matches rows by content instead.
     """
     tags_before, tags_after = group_by_tag_key(before), group_by_tag_key(after)
     changes: list[Change] = []
@@ -159,7 +159,7 @@ def _align_tags(left: list[Tag], right: list[Tag], field_spec: FieldSpec) -> _Ta
     if not field_spec.has_marks:
         equal_value_pairs, left, right = pair_by_key(left, right, build_value_key, build_value_key)
         pairs += equal_value_pairs
-    # The position of a mark identifies it better than its value, which may have been edited.
+    # The position of a tag identifies it better than its value, which may have been edited.
     left_marks, right_marks = (
         list_marks(tags, field_spec, labeled=False) for tags in (left, right)
     )

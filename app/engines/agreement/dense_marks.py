@@ -1,9 +1,10 @@
 """Match large numbers of marks that nearly all overlap each other.
 
-Up to `MAX_SORTED_PAIRS` candidate pairs are scored as arrays and sorted. Above this number, the
-best partner of each mark is found by one array operation over the nearby marks, so the cost grows
-with the number of marks and not with the number of pairs. This module is imported lazily, because
-numpy increases the memory of every process.
+A mark is the position of a span or region tag, as a box. Up to `MAX_SORTED_PAIRS` candidate pairs
+are scored as arrays and sorted. Above this number, the best partner of each mark is found by one
+array operation over the nearby marks, so the cost grows with the number of marks and not with the
+number of pairs. This module is imported lazily, because numpy increases the memory of every
+process.
 """
 
 from collections.abc import Sequence

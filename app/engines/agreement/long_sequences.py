@@ -11,9 +11,10 @@ def align_by_weight(
 ) -> list[tuple[int, int]]:
     """Align two sequences so that the total weight of the pairs is as great as possible.
 
-    `sequences.align_sequences` defines the weight. Returns the same pairs as
-    `sequences._align_by_weight`, but computes one row of the weight table at a time, and keeps two
-    bits per entry: whether its weight equals that of the entry to its left, and of the entry above.
+    An item is a set of numbered parts. The weight of a pair is the sum of the counts, in `left`, of
+    the parts that both items have. Returns the same pairs as `sequences._align_by_weight`, but
+    computes one row of the weight table at a time, and keeps two bits per entry: whether its weight
+    equals that of the entry to its left, and of the entry above.
     """
     positions_by_part: dict[int, list[int]] = defaultdict(list)
     for position, item in enumerate(right):

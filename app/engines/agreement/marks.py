@@ -1,4 +1,7 @@
-"""Compute the overlap of text spans and page boxes, and match or group overlapping marks."""
+"""Compute the overlap of marks, and match or group overlapping marks.
+
+A mark is the position of a span or region tag in the document: a range of text, or a box on a page.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
@@ -24,9 +27,11 @@ SEARCH_COST = 8
 
 
 class Mark(NamedTuple):
-    """The position of a tag: a box (x0, y0, x1, y1), or (0, start, 1, end) for a span.
+    """The position of a span or region tag in the document.
 
-    Marks on different pages or with different labels never overlap.
+    `box` is the box (x0, y0, x1, y1) of a region, or (0, start, 1, end) for a span, so that the
+    overlap of both is computed in the same way. The page of a span is 0. Marks on different pages
+    or with different labels never count as overlapping.
     """
 
     page: int
@@ -126,9 +131,10 @@ def group_marks(marks: Sequence[Mark]) -> list[int]:
 def find_choices(
     marks: Sequence[Mark], voters: Sequence[int], budget: Budget | None = None
 ) -> list[Hashable]:
-    """Find the choice that each mark votes for, and return a choice key for each mark.
+    """Find the marks that vote for the same choice, and return the key of its choice for each mark.
 
-    `voters` contains the voter number of each mark. Usually a choice is a group from `group_marks`.
+    A voter is a tag set; `voters` contains the voter number of each mark. Usually a choice is a
+    group from `group_marks`.
     Groups in which a voter has several marks are split: each mark of the voter with the most marks
     in such groups becomes a choice. The marks of each other voter are then matched with the
     choices, at most one mark per choice, and unmatched marks become new choices. Identical marks of

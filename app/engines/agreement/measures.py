@@ -40,8 +40,9 @@ _DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
 class Agreement:
     """The agreement between tag sets as fractions from 0 to 1: overall, per field and per tag key.
 
-    If matching the marks of a tag key would exceed the budget, `overall` is None, and the tag key
-    and its field are missing from `tag_keys` and `fields`.
+    A tag key is a field, or a table column and a row. If matching the marks (spans or regions) of a
+    tag key would exceed the budget, `overall` is None, and the tag key and its field are missing
+    from `tag_keys` and `fields`.
     """
 
     overall: float | None

@@ -26,7 +26,7 @@ class FieldSpec:
 
     @property
     def has_marks(self) -> bool:
-        """Return whether the tags mark positions; such tags agree if their positions overlap."""
+        """Return whether the tags have marks: positions in the document, which agree on overlap."""
         return self.field_type in ("span", "region")
 
 
@@ -83,7 +83,7 @@ def build_value_key(tag: Tag) -> Hashable:
 
 
 def number_occurrences(values: Iterable[_Value]) -> list[tuple[_Value, int]]:
-    """Pair each value with the number of its occurrence, so that repeated values are distinct."""
+    """Pair each value with its occurrence number (from 1), so that repeated values are distinct."""
     counts: dict[_Value, int] = {}
     numbered_values = []
     for value in values:
@@ -100,11 +100,11 @@ def serialize_tag(tag: Tag) -> bytes:
 def list_marks(
     tags: Sequence[Tag], field_spec: FieldSpec, *, labeled: bool = True
 ) -> list[Mark] | None:
-    """List the marks of tags.
+    """List the marks of tags: the positions of span or region tags in the document.
 
-    Returns None if the field type has no marks, or if a tag has no position. Spans have no label,
-    because their range determines their text. If `labeled` is true, the label of a region is its
-    value, so regions with different values never overlap.
+    Returns None if the field type has no marks, or if a tag has no position. If `labeled` is true,
+    the mark of a region has the region's value as its label, so regions with different values never
+    count as overlapping. Spans have no label, because their range determines their text.
     """
     if field_spec.field_type == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]

@@ -26,7 +26,7 @@ from app.engines.fields import Tag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that received votes: an example tag, and the positions of the voting tag sets."""
+    """A value that received votes: an example tag, and the indexes of the tag sets that voted."""
 
     tag: Tag
     voters: tuple[int, ...]
@@ -38,7 +38,8 @@ class VoteResult:
 
     `winners` are the choices with a majority; there may be none. `tie` is True if the vote is
     inconclusive, and `unanimous` is True if all sets agree. If there are too many marks (spans or
-    regions) to match, the vote is a tie without winners, and only identical marks are one choice.
+    regions) to match, the vote is a tie without winners, and only identical marks count as one
+    choice.
     """
 
     field: str

@@ -4,11 +4,11 @@ Krippendorff 2011, Computing Krippendorff's Alpha-Reliability (sections C to E),
 Krippendorff 2007, Answering the call for a standard reliability measure for coding data,
 Communication Methods and Measures 1. With n pairable ratings, of which n_c have the value c,
 
-    alpha = 1 - (n - 1) * sum over units of D / (m - 1) / sum over c, k of n_c n_k d(c, k),
+    alpha = 1 - (n - 1) * (sum over units of D / (m - 1)) / (sum over c, k of n_c n_k d(c, k)),
 
-where m is the number of ratings of a unit, d is the squared difference that the level defines, and
-D is the sum of d over the ordered pairs of ratings of the unit. Units with a single rating are not
-pairable and are ignored.
+where m is the number of ratings of a unit, d is the squared difference that the level of
+measurement defines, and D is the sum of d over the ordered pairs of ratings of the unit. Units with
+a single rating are not pairable and are ignored.
 
 The library `krippendorff` requires a table of units by categories and a matrix of categories by
 categories, which do not fit into memory for free text. This module computes the sums without the
@@ -32,6 +32,7 @@ from app.engines.agreement.metrics import Level
 MAX_RATIO_VALUES = 4_000
 """The maximum number of distinct values at the ratio level, which compares each pair of values."""
 _VALUES_PER_BLOCK = 512
+"""The number of values whose distances from all values are in memory at once."""
 
 
 def build_alpha(ratings: Ratings) -> Statistic:

@@ -129,7 +129,7 @@ def resample(group_sizes: Integers, resamples: int, seed: int, width: int) -> It
 def _sample_documents(
     generator: np.random.Generator, group_sizes: Integers, block_size: int
 ) -> Floats:
-    """Sample documents one by one, with replacement; return the group weights of each resample.
+    """Sample documents one by one, with replacement; return the group weights (see `resample`).
 
     This is faster than a multinomial sample if most groups have few documents.
     """

@@ -14,9 +14,9 @@ from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import compute_nominal_distances
 
 _MAX_MATRIX_CATEGORIES = 1_000
-"""The maximum number of categories that are kept in one matrix.
+"""The maximum number of categories that are all kept in one matrix.
 
-Above this number, it is faster to separate rare categories.
+Above this number, it is faster to separate the categories that occur in only one document.
 """
 _ROUNDING_ERROR = 1e-14
 """An expected distance below this limit counts as zero, because of rounding errors."""
@@ -24,9 +24,10 @@ _ROUNDING_ERROR = 1e-14
 
 @dataclass(frozen=True, slots=True)
 class RaterPair:
-    """The units that both raters `a` and `b` rated, with the document of each unit.
+    """The units that both raters rated, with the document of each unit.
 
-    `left` has the category codes from rater `a`, and `right` those from rater `b`.
+    `a` and `b` are the indexes of the raters in `Ratings.raters`. `left` has the category codes
+    from rater `a`, and `right` those from rater `b`.
     """
 
     a: int
@@ -191,7 +192,10 @@ class CohenKappa:
             self._distances = _shrink_counts(self._distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one kappa per resample (column of `weights`); NaN if it has only one category."""
+        """Return one kappa per resample (column of `weights`).
+
+        A kappa is NaN if all ratings in the resample have the same category.
+        """
         if len(self._documents) < len(weights):
             weights = weights[self._documents]
         left, right = self._left @ weights, self._right @ weights

@@ -1,4 +1,7 @@
-"""Read marks document by document, and keep only the sums that the coefficients need."""
+"""Read marks document by document, and keep only the sums that the coefficients need.
+
+A mark is the position of a span or region tag in the document.
+"""
 
 from array import array
 from collections import Counter
@@ -14,6 +17,7 @@ from app.engines.agreement.coefficients.values import compute_digest
 from app.engines.agreement.marks import Mark, compute_overlap, match_marks
 
 _COLUMNS_WITH_LENGTH = 4
+"""The number of columns of a row that has a text length (see `build_mark_sets`)."""
 
 
 class _Segment(NamedTuple):

@@ -15,6 +15,7 @@ from app.engines.agreement.metrics import Level
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 _COLUMNS_WITH_UNIT = 4
+"""The number of columns of a row that names a unit in the document (see `build_ratings`)."""
 
 
 class _Empty:
