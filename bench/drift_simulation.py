@@ -38,7 +38,10 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric and its planted shift. `draw` draws a sample; its last argument is `shifted`."""
+    """A metric and the description of its planted shift.
+
+    `draw` draws a sample of the given size. If its last argument is true, the sample has the shift.
+    """
 
     shift: str
     draw: Callable[[Generator, int, bool], Sample]

@@ -209,10 +209,10 @@ def audited(
     indicate a secret, the log only shows that they changed. Changes that only affect `ignored`
     columns, `created_at`, `updated_at` or `revision` are not recorded.
 
-    `kind` is the type of the record if the API's name differs from the table's; the model's table
-    must then set `audited_as` in its info. `target` is the column with the record's id, by default
-    the last key column if there is no `id`; it is only recorded if it is a UUID. Calling this again
-    replaces the earlier options.
+    `kind` is the type of record that the entries show, by default the table's name. If it differs
+    from that name, the model's table must set `audited_as` in its info. `target` is the column with
+    the record's id; if the table has no such column, the last column of the primary key is used.
+    The id is only recorded if it is a UUID. Calling this again replaces the earlier options.
     """
     connection = op.get_bind()
     options = {
