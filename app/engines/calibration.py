@@ -11,6 +11,8 @@ from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.engines.plurals import format_count
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -290,8 +292,7 @@ def describe_comparison(comparison: ModelComparison | None, model: str, other_mo
     """Describe in a sentence which model is better, or why neither model is known to be better."""
     if comparison is None:
         return "Not compared: no document has feedback on both models."
-    noun = "document" if comparison.documents == 1 else "documents"
-    documents_text = f"{comparison.documents:,} {noun}"
+    documents_text = format_count(comparison.documents, "document", "documents")
     if not comparison.is_significant:
         return f"No significant difference on {documents_text}."
     better, worse = (model, other_model) if comparison.difference > 0 else (other_model, model)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from app.engines.charts import style
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, PairChart
 from app.engines.charts.texts import fit_text, measure_width
+from app.engines.plurals import format_count
 
 # Text widths are in characters (see `fit_text`).
 _LABEL_WIDTH = 26
@@ -59,7 +60,8 @@ def draw_confusion(chart: ConfusionChart) -> Figure:
     _draw_color_bar(figure, axes, 0.0, "Share of the row", is_fraction=True)
     hidden_count = max(len(rows), len(columns)) - MAX_CATEGORIES
     if hidden_count > 0:
-        style.add_note(axes, f"{hidden_count} more values are not shown.")
+        hidden_text = format_count(hidden_count, "more value is", "more values are")
+        style.add_note(axes, f"{hidden_text} not shown.")
     return figure
 
 
@@ -92,7 +94,8 @@ def draw_pair_matrix(chart: PairChart) -> Figure:
     _draw_color_bar(figure, axes, low, fit_text(chart.metric, _AXIS_LABEL_WIDTH), is_fraction=False)
     hidden_count = len(chart.raters) - len(raters)
     if hidden_count:
-        style.add_note(axes, f"{hidden_count} more people are not shown.")
+        hidden_text = format_count(hidden_count, "more person is", "more people are")
+        style.add_note(axes, f"{hidden_text} not shown.")
     return figure
 
 

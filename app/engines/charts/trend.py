@@ -18,6 +18,7 @@ from matplotlib.ticker import PercentFormatter
 from app.engines.charts import style
 from app.engines.charts.model import MAX_POINTS, MAX_SERIES, Point, Series, TrendChart
 from app.engines.charts.texts import fit_text
+from app.engines.plurals import format_count
 
 _WIDTH, _HEIGHT = 8.0, 4.2
 _MAX_MARKED_POINTS = 45
@@ -49,7 +50,8 @@ def draw_trend(chart: TrendChart) -> Figure:
             fontsize=8.5,
         )
     if len(lines) > MAX_SERIES:
-        style.add_note(axes, f"{len(lines) - MAX_SERIES} more lines are not shown.")
+        hidden_text = format_count(len(lines) - MAX_SERIES, "more line is", "more lines are")
+        style.add_note(axes, f"{hidden_text} not shown.")
     return figure
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
+from app.engines.plurals import format_count
+
 FailureCode = Literal[
     "password_protected",
     "unreadable",
@@ -58,7 +60,8 @@ class PageNotFound(Exception):  # noqa: N818 - named after the outcome
         self.page_count = page_count
 
     def __str__(self) -> str:
-        return f"no page {self.number}: the document has {self.page_count} pages"
+        pages_text = format_count(self.page_count, "page", "pages")
+        return f"no page {self.number}: the document has {pages_text}"
 
 
 class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome

@@ -81,8 +81,11 @@ class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
         self.usable_count, self.required_count = usable_count, required_count
 
     def __str__(self) -> str:
-        count = self.usable_count
-        return f"At least {self.required_count} usable examples are required; there are {count}."
+        verb = "is" if self.usable_count == 1 else "are"
+        return (
+            f"At least {self.required_count} usable examples are required; "
+            f"there {verb} {self.usable_count}."
+        )
 
 
 class InvalidModel(Exception):  # noqa: N818 - named after the outcome

@@ -10,6 +10,7 @@ from app.engines.fields.source_text import (
     describe_difference,
     is_same_text,
 )
+from app.engines.plurals import format_count
 
 MAX_EVIDENCE_ITEMS = 100
 
@@ -104,12 +105,17 @@ def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, i
     if type(end) is not int:
         raise TagProblem(".end", "must be a whole number; start and end are required together")
     if not 0 <= start < text_length:
-        raise TagProblem(".start", f"is outside the text of {text_length:,} characters")
+        raise _build_outside_problem(".start", text_length)
     if end > text_length:
-        raise TagProblem(".end", f"is outside the text of {text_length:,} characters")
+        raise _build_outside_problem(".end", text_length)
     if end <= start:
         raise TagProblem(".end", "must be greater than start")
     return start, end
+
+
+def _build_outside_problem(path: str, text_length: int) -> TagProblem:
+    count_text = format_count(text_length, "character", "characters")
+    return TagProblem(path, f"is outside the text of {count_text}")
 
 
 def _check_text(text: object) -> str:

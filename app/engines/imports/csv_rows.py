@@ -23,6 +23,7 @@ from app.engines.imports.records import (
     Reader,
     RecordContent,
 )
+from app.engines.plurals import format_count
 
 TEXT_COLUMN = "text"
 PROPERTY_COLUMNS = (TEXT_COLUMN, "name", "external_id")
@@ -180,7 +181,8 @@ def _split_header(text: str, delimiter: str) -> list[str]:
 
 def _parse_row(columns: list[str], row: list[str]) -> ParseResult:
     if len(row) != len(columns):
-        message = f"The row has {len(row)} columns, but the first line has {len(columns)}."
+        columns_text = format_count(len(row), "column", "columns")
+        message = f"The row has {columns_text}, but the first line has {len(columns)}."
         return None, (UNPROCESSABLE, message)
     values = dict(zip(columns, row, strict=True))
     if any(_has_surrogate(value) for value in row):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.engines.fields import Field
+from app.engines.plurals import format_count
 
 MAX_WARNINGS = 500
 
@@ -75,5 +76,7 @@ class WarningCollector:
 
     def list_warnings(self) -> list[SourceWarning]:
         """Return the warnings; if any were omitted, the last warning states their number."""
-        last_warning = SourceWarning("", f"There are {self._omitted_count:,} more warnings.")
+        verb = "is" if self._omitted_count == 1 else "are"
+        omitted_text = format_count(self._omitted_count, "more warning", "more warnings")
+        last_warning = SourceWarning("", f"There {verb} {omitted_text}.")
         return [*self._warnings, *([last_warning] if self._omitted_count else [])]

@@ -176,8 +176,11 @@ def test_too_many_lines_values_and_people_are_cut_and_counted(kind: PictureForma
     names = [f"name {number}" for number in range(45)]
     for chart, note in (
         (_trend(*names, count=3), "37 more lines are not shown."),
+        (_trend(*names[:9], count=3), "1 more line is not shown."),
         (_confusion(*names), "15 more values are not shown."),
+        (_confusion(*names[:31]), "1 more value is not shown."),
         (_pairs(*names), "15 more people are not shown."),
+        (_pairs(*names[:31]), "1 more person is not shown."),
     ):
         picture = render_chart(chart, kind)
         assert kind == "png" or note in _read_texts(picture)

@@ -8,6 +8,7 @@ from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES
 from app.engines.agreement.coefficients.bootstrap import Statistic, compute_values
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.metrics import Estimate, EstimateWarning, Level, Metric, WarningCode
+from app.engines.plurals import format_count
 
 MIN_DOCUMENTS = 30
 """The number of documents below which bootstrap intervals are likely to be too narrow."""
@@ -108,16 +109,20 @@ def list_rating_warnings(
     unit_counts = group_sizes[ratings.documents]
     incomplete_count = int(unit_counts[ratings.sizes < len(ratings.raters)].sum())
     if incomplete_count and metric not in (Metric.COHEN_KAPPA, Metric.F1):
+        units_text = format_count(int(unit_counts.sum()), "unit", "units")
+        verb = "is" if incomplete_count == 1 else "are"
         text = (
-            f"{incomplete_count} of {int(unit_counts.sum())} units are not rated by all "
+            f"{incomplete_count:,} of {units_text} {verb} not rated by all "
             f"{len(ratings.raters)} raters. Only existing ratings are counted."
         )
         warnings.append(EstimateWarning(WarningCode.MISSING_RATINGS, text))
     if ratings.excluded_count:
-        text = (
-            f"{ratings.excluded_count} values were left out because they do not fit the "
-            f"{ratings.level} level."
+        values_text = format_count(
+            ratings.excluded_count,
+            "value was left out because it does not fit",
+            "values were left out because they do not fit",
         )
+        text = f"{values_text} the {ratings.level} level."
         warnings.append(EstimateWarning(WarningCode.VALUES_LEFT_OUT, text))
     return warnings
 

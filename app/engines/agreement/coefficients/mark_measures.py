@@ -22,6 +22,7 @@ from app.engines.agreement.metrics import (
     PairEstimate,
     WarningCode,
 )
+from app.engines.plurals import format_count
 
 # the rows of `MarkSets.pair_sums`
 _EXACT_MATCHES, _OVERLAP_MATCHES, _MARKS, _OVERLAP_SUM, _OVERLAPPING_PAIRS = range(5)
@@ -177,7 +178,12 @@ def _build_plan(marks: MarkSets, metric: Metric) -> EstimatePlan:
         return plan
     plan.statistic = RestrictedStatistic(statistic, documents)
     if marks.single_count:
-        text = f"{marks.single_count} documents were seen by only one person and are not counted."
+        seen_text = format_count(
+            marks.single_count,
+            "document was seen by only one person and is",
+            "documents were seen by only one person and are",
+        )
+        text = f"{seen_text} not counted."
         plan.warnings = [EstimateWarning(WarningCode.MISSING_RATINGS, text)]
     code = WarningCode.NOTHING_MARKED
     if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_MARKS].any():

@@ -10,6 +10,7 @@ from app.engines.fields.identifiers import parse_identifier
 from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.patterns import compile_pattern
 from app.engines.fields.plain_text import check_text
+from app.engines.plurals import format_count
 
 MAX_TEXT_CHARS = 100_000
 
@@ -51,9 +52,9 @@ def build_text_normalizer(field: Field, parse: Callable[[object], str]) -> Norma
     def normalize(value: object) -> JsonValue:
         text = parse(value)
         if len(text) < low:
-            raise ValueProblem(f"is shorter than {low:,} characters")
+            raise ValueProblem(f"is shorter than {format_count(low, 'character', 'characters')}")
         if len(text) > high:
-            raise ValueProblem(f"is longer than {high:,} characters")
+            raise ValueProblem(f"is longer than {format_count(high, 'character', 'characters')}")
         if search_pattern is not None and search_pattern(text) is None:
             raise ValueProblem("does not match the field's pattern")
         return text

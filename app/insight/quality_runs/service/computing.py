@@ -26,6 +26,7 @@ from app.engines.agreement.metrics import (
     PairEstimate,
     WarningCode,
 )
+from app.engines.plurals import format_count
 from app.insight.quality_runs.queries.answers import Answer, AnswerSnapshot, DocumentAnswers
 from app.insight.quality_runs.service.confusion_matrices import ConfusionCounter
 from app.insight.quality_runs.service.plans import (
@@ -135,13 +136,15 @@ class _Computation:
     def warn_about_omissions(self) -> None:
         """Add warnings about tag sets that could not be compared."""
         for (name, number), count in self._omitted_counts.items():
+            tag_sets_text = format_count(count, "tag set", "tag sets")
             message = (
                 f"The field has another type in version {number} of the schema;"
-                f" {count} tag sets of that version were left out."
+                f" the run left out {tag_sets_text} of that version."
             )
             self.run_results.add_warning("field_type_changed", message, name)
         if self._snapshot.too_large_count:
-            message = f"{self._snapshot.too_large_count} tag sets are too large and were left out."
+            tag_sets_text = format_count(self._snapshot.too_large_count, "tag set", "tag sets")
+            message = f"The run left out {tag_sets_text} above the maximum size."
             self.run_results.add_warning("tag_set_too_large", message)
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.engines.agreement.tag_keys import build_field_specs
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, PictureFormat
+from app.engines.plurals import format_count
 from app.insight.charts import service as charts
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, records
@@ -224,10 +225,11 @@ def render_confusion(confusion: dict[str, Any], picture_format: PictureFormat) -
         )
     names = ["(no value)" if value is None else str(value) for value in values]
     if other_count:
-        names.append(f"({other_count} others)")
+        names.append(f"({format_count(other_count, 'other', 'others')})")
+    units_text = format_count(confusion["units"], "comparison", "comparisons")
     row_axis, column_axis = _AXIS_LABELS[confusion["against"]]
     chart = ConfusionChart(
-        title=f"{confusion['field']}: {confusion['units']} comparisons",
+        title=f"{confusion['field']}: {units_text}",
         row_axis=row_axis,
         column_axis=column_axis,
         rows=names,

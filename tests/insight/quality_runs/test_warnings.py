@@ -1,0 +1,40 @@
+"""The messages of warnings, as people read them."""
+
+from typing import Any
+
+from app.insight.quality_runs.queries.answers import MAX_BYTES
+from app.schemas.artifact_schemas.models import SchemaVersion
+from tests.factories.labels import make_field
+from tests.insight.quality_runs.conftest import FIELDS, Answers, tag
+
+
+def _get_messages(run: dict[str, Any]) -> dict[str, str]:
+    return {warning["code"]: warning["message"] for warning in run["warnings"]}
+
+
+def test_messages_about_one_document_or_tag_set_are_singular(answers: Answers) -> None:
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "a")
+    fields = [make_field("kind", "text"), *FIELDS[1:]]
+    with answers.org.transaction() as session:
+        version = SchemaVersion(schema_id=schema_id, number=2, fields=fields, review_policy={})
+        session.add(version)
+        session.flush()
+        version_id = version.id
+    artifact_ids = [answers.workspace.artifact(schema_id) for _ in range(2)]
+    clause = tag("clause", "x", start=0, end=10)
+    for by in ("labeler", "admin"):
+        answers.add_answer(artifact_ids[0], schema_id, by, clause, version_id=version_id)
+    too_long = tag("note", "x" * MAX_BYTES)
+    answers.add_answer(artifact_ids[1], schema_id, "admin", too_long, version_id=version_id)
+    statement = "UPDATE schemas SET current_version_id = :version WHERE id = :id"
+    answers.workspace.sql(statement, version=version_id, id=schema_id)
+    messages = _get_messages(answers.compute(schema_id, fields=["kind", "clause"]))
+    assert messages["tag_set_too_large"] == "The run left out 1 tag set above the maximum size."
+    assert messages["field_type_changed"] == (
+        "The field has another type in version 1 of the schema; the run left out 1 tag set of that"
+        " version."
+    )
+    assert messages["missing_ratings"] == (
+        "1 document was seen by only one person and is not counted."
+    )
