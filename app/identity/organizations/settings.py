@@ -22,7 +22,7 @@ ALLOWS_SELF_REVIEW = """
 coalesce((
     SELECT settings -> 'allow_self_review' = 'true' FROM organizations WHERE id = {organization}
 ), false)"""
-"""SQL for `allows_self_review`. `{organization}` stands for SQL with the organization's id."""
+"""The function `allows_self_review` as SQL. `{organization}` stands for the id, also as SQL."""
 _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hours": (1, 8760)}
 
 

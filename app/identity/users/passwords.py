@@ -20,7 +20,7 @@ _MIN_WORD_LENGTH = 3
 _MAX_REPEATED_UNIT_LENGTH = 4
 """The maximum length of a group of characters whose repetition counts as a common password."""
 _MIN_OTHER_LETTERS = 4
-"""The minimum number of other letters in a password that contains such a word."""
+"""The number of other letters that a password with the user's name or address needs."""
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
