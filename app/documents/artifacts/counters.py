@@ -1,4 +1,4 @@
-"""Counters of documents: all, scanned, due, assigned, offered and searchable documents."""
+"""Counters of all documents, and of those that are scanned, due, assigned or searchable."""
 
 from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -35,6 +35,7 @@ ASSIGNED = Source(
     ("assignee_id", "schema_id", "status", "archived"),
     (Cube("assigned", ("schema_id", "status", "archived"), key="assignee_id"),),
 )
+"""Assigned documents; a document is counted once for each of its assignees."""
 
 _OFFER_FACETS = ("schema_id", "assignees", "labeled_by", "places_taken")
 OFFERED = Source(
@@ -45,10 +46,11 @@ OFFERED = Source(
         *build_cubes("offered.due", _OFFER_FACETS, "due", MONTH, DAY, key="assignee_id"),
     ),
 )
-"""Documents whose `is_open` is true, by assignee.
+"""Assigned documents whose status allows labeling, counted once for each of their assignees.
 
-`labeled_by` has the ids of the users who labeled the document.
-`assignees` is a hash of all assignees. `is_open` and `places_taken` are as in `ArtifactAssignee`.
+These are the documents whose `ArtifactAssignee.is_open` is true. `labeled_by` has the ids of the
+users who labeled the document. `assignees` is a hash of all its assignees. `places_taken` is the
+number of its submitted or accepted tag sets, plus the number of users for whom it is reserved.
 """
 
 SEARCHED = Source("searched", ("archived",), (Cube("searched", ("archived",)),))

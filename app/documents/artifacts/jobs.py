@@ -36,7 +36,10 @@ def _retry_recent_job(job: Job, error: NotStored) -> None:
 
 
 def _mark_failed(job: Job, _error: str) -> None:
-    message = "The document could not be read: every attempt failed with an internal error."
+    message = (
+        "The document could not be read: every attempt failed with an internal error. Reprocess it,"
+        " or upload another file."
+    )
     parsing.mark_failed(UUID(job.args["data"]["artifact_id"]), "crashed", message)
 
 
@@ -63,7 +66,10 @@ def parse_artifact(job: Job) -> None:
         parsing.parse(artifact_id, job.checkpoint)
     except NotStored as missing:
         _retry_recent_job(job, missing)
-        parsing.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
+        message = (
+            "The file is missing from the storage. Delete the artifact, and upload the file again."
+        )
+        parsing.mark_failed(artifact_id, "content_missing", message)
 
 
 @jobs.handler(parsing.ATTACH_JOB, queue="documents", max_attempts=3, resumable=True)

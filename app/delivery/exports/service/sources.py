@@ -51,7 +51,7 @@ class DocumentSource:
         self._on_step()
         text = self._reader.read_page_text(artifact["id"], number)
         return self._images.find(
-            images.PageImage(
+            images.PageImageSpec(
                 artifact["sha256"], artifact["media_type"], number, width, image_format, text
             )
         )

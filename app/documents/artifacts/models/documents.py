@@ -94,7 +94,9 @@ class Artifact(TenantModel, db.Revised, db.Base):
     revision.
     `labeled_by` has the labeler of each submitted or accepted tag set, null for a model's tag set.
     `reserved_for` has the users to whom a draft was returned or transferred. With both columns, the
-    row alone shows who may label the document. `parent_id` is the email or mailbox that contains
+    row alone shows who may label the document. `routing_since` is the time at which the document
+    began to wait for the routing rules; it waits while it is `processing`. `ingested_at` is the
+    time at which it was ready for the first time. `parent_id` is the email or mailbox that contains
     the document; the parent may have been deleted. `attachment_count` is the number of attachments
     of an email, or of emails in a mailbox; not all become documents. `prediction` is the latest
     prediction in the API's format; the workflow keeps it up to date.

@@ -27,9 +27,9 @@ class ArtifactAssignee(TenantModel, db.Base):
     `is_open` is true while the document is `ready` or `in_progress` and is not archived. `priority`
     and `urgent_at` are the sort keys (`URGENCY`, `URGENT_AT`) of the order in which labelers get
     documents. `places_taken` is the number of submitted or accepted tag sets plus the number of
-    reservations; `assignees_hash` is a hash of all assignees. Only triggers on the table of
-    documents write these rows. An index on the document's list of assignees would not help:
-    PostgreSQL cannot use such an index under row-level security.
+    users for whom the document is reserved; `assignees_hash` is a hash of all assignees. Only
+    triggers on the table of documents write these rows. An index on the document's list of
+    assignees would not help: PostgreSQL cannot use such an index under row-level security.
     """
 
     __tablename__ = "artifact_assignees"
@@ -82,10 +82,11 @@ class ArtifactAssignee(TenantModel, db.Base):
 
 
 class ArtifactSkip(TenantModel, db.Base):
-    """A document that a user is not offered again unless it is assigned or returned to that user.
+    """A document that a user no longer gets as the next document to label.
 
-    Either the user released the document with a `reason`, or, if `rejected` is true, a reviewer
-    rejected the user's tag set and sent the document to the pool.
+    The user gets it again only if it is assigned or returned to them. Either the user released the
+    document with a `reason`, or, if `rejected` is true, a reviewer rejected the user's tag set, so
+    that another user labels the document.
     """
 
     __tablename__ = "artifact_skips"

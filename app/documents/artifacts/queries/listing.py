@@ -122,10 +122,10 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 
 
 def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
-    """Build the key queries of a page sorted by creation time.
+    """Build the queries that find the ids on a page sorted by creation time (see `KeyQuery`).
 
-    Returns an empty list if one index range contains the page, or if no counters have all of the
-    filters.
+    Each query reads several index ranges, one for each combination of facet values. Returns an
+    empty list if one index range contains the page, or if no counters have all of the filters.
     """
     if not _COUNTED_FILTERS.issuperset(filters):
         return []
@@ -186,7 +186,10 @@ def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
-    """Select the combinations of facet values that documents have, cast to the column types."""
+    """Select the combinations of facet values that documents have, cast to the column types.
+
+    Each combination is a branch of a `KeyQuery`: an index range to read.
+    """
     facets = [_cast_facet(name, cells.c[name]).label(name) for name in facet_names]
     statement = select(*facets).group_by(*(cells.c[name] for name in facet_names))
     return statement.having(func.sum(cells.c.n) > 0).subquery("branches")

@@ -74,8 +74,10 @@ _MAX_NEWEST = 100_000
 """The maximum number of newest documents to search for hits. Searching more documents would cost
 more than visiting 20,000 hits."""
 _MAX_ATTEMPTS = 5
-"""The maximum number of searches for a page whose documents are deleted at the same time."""
+"""The maximum number of times that a page is searched. The search is repeated if documents that it
+found are deleted before they are read."""
 _last_times: LRUCache[tuple[UUID, str, int, bool], datetime] = LRUCache(maxsize=1000)
+"""Cache of the results of `_find_last_time` for first pages."""
 _PageKey = tuple[UUID, str, str, str, int, bool]
 _first_pages: LRUCache[_PageKey, list[UUID]] = LRUCache(maxsize=200)
 """Cache of the artifact ids on the first page of a search.

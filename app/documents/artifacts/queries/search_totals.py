@@ -40,8 +40,9 @@ def get_last_total(query: SearchQuery, other_filters: dict[str, Any]) -> SearchT
 def count_hits(query: SearchQuery, other_filters: dict[str, Any]) -> int:
     """Return the number of documents that match a search and `other_filters`.
 
-    Counting takes longer if there are more hits. If `_build_cache_key` returns a key, the result is
-    therefore cached until the searched data changes.
+    Counting takes longer if there are more hits. Therefore, the result is cached until the searched
+    data changes. It is not cached if there are filters other than `archived`, or if some documents
+    are not in the index yet.
     """
     key = _build_cache_key(query, other_filters)
     if key is None:

@@ -1,8 +1,8 @@
-"""SQL queries for full-text search, and for indexing the documents in the backlog.
+"""SQL queries for full-text search, and for indexing documents that must be indexed again.
 
 PostgreSQL processes the text: triggers index the text of documents, and the SQL function
-`search_query` builds a query from the typed text for each language in which the organization has
-documents.
+`search_query` builds a query from the user's search text for each language in which the
+organization has documents.
 """
 
 import re
@@ -88,23 +88,23 @@ _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
 class SearchQuery(NamedTuple):
-    """A search: the typed text, and the query for the index.
+    """A search: the text that the user entered, normalized, and the index query built from it.
 
     If `tsquery` is None, the search matches no document. `has_backlog` is true if some documents
     are not in the index yet.
     """
 
-    typed_text: str
+    search_text: str
     tsquery: str | None
     has_backlog: bool
 
 
-def build_query(typed_text: str) -> SearchQuery:
-    """Build the index query for a typed text, and return it with the normalized text."""
+def build_query(search_text: str) -> SearchQuery:
+    """Build the index query (tsquery) for a text that the user entered."""
     # The index has composed letters (NFC); files and keyboards may produce separate accents.
-    typed_text = _DASHES.sub(" ", unicodedata.normalize("NFC", typed_text))
-    row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed_text)
-    return SearchQuery(typed_text, row.tsquery, row.backlog)
+    search_text = _DASHES.sub(" ", unicodedata.normalize("NFC", search_text))
+    row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), search_text)
+    return SearchQuery(search_text, row.tsquery, row.backlog)
 
 
 def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
@@ -121,7 +121,7 @@ def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
     )
     if not query.has_backlog:
         return indexed_hits.subquery("hits")
-    return union_all(indexed_hits, _select_unindexed_hits(query.typed_text)).subquery("hits")
+    return union_all(indexed_hits, _select_unindexed_hits(query.search_text)).subquery("hits")
 
 
 _QUERY_COLUMNS: tuple[ColumnElement[Any], ...] = (
@@ -136,9 +136,9 @@ _BUILD_QUERY = Prepared.from_select(
 )
 
 
-def _select_unindexed_hits(typed_text: str) -> Select[UUID, datetime, bool]:
+def _select_unindexed_hits(search_text: str) -> Select[UUID, datetime, bool]:
     """Select the matching documents that are not in the index yet, by their legacy vectors."""
-    search = func.search_backlog(typed_text)
+    search = func.search_backlog(search_text)
     legacy_hits = search.table_valued(column("id", Uuid()), name="legacy_hits").render_derived()
     is_indexed = exists().where(build_join(ArtifactSearch.artifact_id, Artifact))
     documents = select(Artifact.id, Artifact.created_at, Artifact.archived)

@@ -240,7 +240,8 @@ def lock_documents_created_before(created_before: datetime, *, limit: int) -> li
 def select_documents_created_before(created_before: datetime, *, limit: int) -> Select[UUID]:
     """Return a SELECT of the ids of at most `limit` documents created before a time.
 
-    Documents that are not archived come first, and then the oldest documents.
+    Documents that are not archived come before archived documents, and older documents before newer
+    documents.
     """
     # This is the order of an index. In another order, every batch would read all older documents.
     order = (Artifact.archived, Artifact.created_at, Artifact.id)

@@ -7,6 +7,7 @@ from app.documents.artifacts.queries import counting as queries
 from app.documents.artifacts.statuses import ArtifactStatus
 
 _SUMMED_COUNTS = ("total", "open", "unassigned", "gold", "archived")
+"""The names of the counts that are added up over all schemas."""
 
 
 def get_stats(filters: dict[str, Any]) -> dict[str, Any]:

@@ -116,8 +116,9 @@ def create_from_file(
     name: str | None = None,
     **properties: Unpack[DocumentProperties],
 ) -> dict[str, Any]:
-    """Create a document from a staged file, which a job reads, and emit `artifact.created`.
+    """Create a document from a file, and emit `artifact.created`; a job then parses the file.
 
+    `staged` is the received file, which is not yet stored as the content of a document.
     `declared_media_type` is the media type that the client sent; the stored media type is detected
     from the content. Raises the errors of `create_from_text` except those for `text`; also 400 for
     an empty `file`, 415 for a type that cannot be read, and 422 for `name` if the name of the file
@@ -190,7 +191,10 @@ def list_page_columns(parsed: ParsedDocument) -> list[dict[str, Any]]:
 
 
 def open_allowance() -> Allowance:
-    """Open the plan's allowance for new documents. Must be called before content is locked."""
+    """Open the plan's allowance for new documents.
+
+    Call this before content is locked: it locks meters, and all transactions lock in this order.
+    """
     return plan_limits.open_allowance(Meter.DOCUMENTS, Meter.STORED_BYTES)
 
 

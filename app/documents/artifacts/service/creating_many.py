@@ -80,6 +80,8 @@ _LABELED_STATUS: dict[str, Any] = {"status": ArtifactStatus.READY, "routing_sinc
 
 
 class _Candidate(NamedTuple):
+    """A document to create unless its content already exists or the plan does not allow it."""
+
     row: dict[str, Any]
     content: bytes
 

@@ -38,8 +38,8 @@ _rendering_slots = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
 _RENDER_ERRORS = (PageNotFound, ParseFailed, UnsupportedMediaType)
 
 
-class PageImage(NamedTuple):
-    """A page image to find in the cache or to render; `width` is in pixels.
+class PageImageSpec(NamedTuple):
+    """The specification of a page image to find in the cache or to render; `width` is in pixels.
 
     `text` is the text to draw if the document has no pages; None if the page itself is rendered.
     """
@@ -81,13 +81,13 @@ def get_page_image(
     if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
     text = texts.read_virtual_page_text(artifact_id, number)
-    image = PageImage(content.sha256, content.media_type, number, width, format, text)
-    key = image.build_key()
+    spec = PageImageSpec(content.sha256, content.media_type, number, width, format, text)
+    key = spec.build_key()
     name = f"{content.name}-{number}.{format}"
     etag = f"{content.sha256}-{key.rpartition('/')[2]}"
     with translate_storage_errors():
         cached_size = _find_cached_size(key)
-        data = b"" if cached_size is not None else _render(image)
+        data = b"" if cached_size is not None else _render(spec)
     if cached_size is None and width % CACHED_WIDTH_STEP == 0:
         # If the storage is full or unavailable, the next request renders the image again.
         with suppress(StorageUnavailable):
@@ -115,7 +115,7 @@ class PageImages:
         self._sha256: str | None = None
         self._path: Path | None = None
 
-    def find(self, image: PageImage) -> bytes | None:
+    def find(self, spec: PageImageSpec) -> bytes | None:
         """Return an image from the cache, or render it.
 
         Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
@@ -123,24 +123,24 @@ class PageImages:
         `SandboxUnavailable` if no process can be started.
         """
         with suppress(NotStored):
-            return b"".join(files.get_storage().stream(image.build_key()))
+            return b"".join(files.get_storage().stream(spec.build_key()))
         try:
-            return self.render(image)
+            return self.render(spec)
         except (NotStored, *_RENDER_ERRORS):
             return None
 
-    def render(self, image: PageImage) -> bytes:
+    def render(self, spec: PageImageSpec) -> bytes:
         """Render an image. Raises the errors of `documents.render`, and those of the storage."""
-        if image.text is not None:
+        if spec.text is not None:
             return documents.render_text(
-                image.text, width_px=image.width, format=image.format, limits=RENDER_LIMITS
+                spec.text, width_px=spec.width, format=spec.format, limits=RENDER_LIMITS
             )
         return documents.render(
-            self._get_local_path(image.sha256),
-            image.media_type,
-            image.number,
-            width_px=image.width,
-            format=image.format,
+            self._get_local_path(spec.sha256),
+            spec.media_type,
+            spec.number,
+            width_px=spec.width,
+            format=spec.format,
             limits=RENDER_LIMITS,
         )
 
@@ -167,7 +167,7 @@ def _find_cached_size(key: str) -> int | None:
         return None
 
 
-def _render(image: PageImage) -> bytes:
+def _render(spec: PageImageSpec) -> bytes:
     if not _rendering_slots.acquire(blocking=False):
         raise errors.busy(
             "Other pages are being rendered. Try again in a few seconds.",
@@ -175,7 +175,7 @@ def _render(image: PageImage) -> bytes:
         )
     try:
         with closing(PageImages()) as images:
-            return images.render(image)
+            return images.render(spec)
     except PageNotFound:
         raise errors.not_found() from None
     except ParseFailed as failure:

@@ -21,6 +21,7 @@ RECOGNIZE_JOB = "artifacts.recognize"
 ATTACH_JOB = "artifacts.attach"
 _BATCH_PAGES = 50
 _BATCH_CHARS = 1 << 20
+"""A batch of pages is full if the JSON of its words has at least this many characters."""
 
 
 class _PageWriter:

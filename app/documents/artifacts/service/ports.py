@@ -1,4 +1,4 @@
-"""Functions of higher layers that artifacts need but may not import."""
+"""Functions of higher rooms that artifacts need but may not import."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class CreateReprocessJob(Protocol):
 
 @dataclass(frozen=True)
 class Intake:
-    """Functions of the layer `intake`. They act on the current organization.
+    """Functions of the room `intake`. They act on the current organization.
 
     `request_outcome_update` receives the id of a document whose parsing has ended. The jobs that
     are waiting for this document then record its outcome.
@@ -28,7 +28,7 @@ class Intake:
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of the layer `workflow`. They act on the current organization.
+    """Functions of the room `workflow`. They act on the current organization.
 
     `list_tag_set_ids(artifact_id)` returns the ids of an artifact's oldest tag sets.
     `list_tag_set_ids_of_other_schemas(artifact_id, schema_id)` returns the ids of only those tag
