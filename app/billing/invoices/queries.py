@@ -251,7 +251,8 @@ def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datet
 def list_organization_ids_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids of the organizations to which an unfinished or failed invoice job belongs.
 
-    Jobs for batches belong to no organization. Requires access to all organizations.
+    A job that issues the invoices of a batch of organizations belongs to no organization, so it is
+    not considered. Requires access to all organizations.
     """
     values = {"ids": [str(id_) for id_ in organization_ids], "queue": _JOB_QUEUE}
     return set(db.session().scalars(_WITH_UNFINISHED_JOBS, values))

@@ -11,7 +11,8 @@ _STATUS = (
     " rendered. `void`: credit notes cover the whole invoice."
 )
 _CATEGORY = (
-    "Tax category (UNTDID 5305): `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` no tax."
+    "Tax category (UNTDID 5305): `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` outside"
+    " the scope of tax."
 )
 
 

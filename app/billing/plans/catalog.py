@@ -66,7 +66,8 @@ class Plan:
 def get_plan(name: str) -> Plan:
     """Return the newest version of a plan from the plan file.
 
-    Raises LookupError for a name that is not in `PLANS`, and CatalogError like `load_catalog`.
+    Raises LookupError for a name that is not in `PLANS`, and CatalogError if the file cannot be
+    read or is invalid.
     """
     versions = load_catalog()[name]
     return versions[max(versions)]

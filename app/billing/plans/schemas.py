@@ -25,7 +25,7 @@ class Money(Response):
 
 
 class PlanTier(Response):
-    """A price tier. Its bound counts only the units beyond the included quantity."""
+    """A price tier. `up_to` counts only the units beyond the included quantity."""
 
     up_to = Int(
         allow_none=True,

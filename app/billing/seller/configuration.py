@@ -24,7 +24,10 @@ _SERIES_PATTERN = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,2
 
 
 class BillingFileError(ValueError):
-    """The billing file is not set, cannot be read or is invalid; the message says what is wrong."""
+    """The billing file is not set, cannot be read or is invalid; the message says what is wrong.
+
+    The message is shown after the name of the setting, as in "BILLING_FILE is not set".
+    """
 
 
 _toml = toml_files.Validator(BillingFileError)

@@ -70,7 +70,10 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
 
 
 def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
-    """Request predictions for the source items after the cursor; return False if the job ended."""
+    """Request predictions for the source job's documents after the cursor.
+
+    Returns False if the job ended.
+    """
     source_job_id = UUID(job.options["source_job_id"])
     while batch := records.list_documents(
         source_job_id, ItemStatus.CREATED, first=int(job.cursor or 0) + 1, limit=BATCH_SIZE

@@ -78,12 +78,19 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
 
 
 def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[Invoice]:
-    """Create and issue one organization's invoices for a past period, as `issue_many` does."""
+    """Create and issue the invoices of one organization for a period that has ended.
+
+    Returns the invoices that this call created or updated, including those that are still drafts.
+    """
     return issue_many([organization_id], start, end)
 
 
 def issue_drafts(organization_id: UUID) -> list[Invoice]:
-    """Issue the current organization's draft invoices, and return them as `issue_many` does."""
+    """Compute the current organization's draft invoices again, and issue them.
+
+    Returns the invoices that this call created or updated, including those that are still drafts,
+    because there is no billing profile or they cannot be rendered.
+    """
     return [
         invoice
         for start, end in queries.list_draft_periods()

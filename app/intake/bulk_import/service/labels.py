@@ -108,7 +108,7 @@ def _get_active_version_or_error(schema_id: UUID) -> CurrentVersion | ApiError:
 def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -> list[object]:
     """Return one list of tags per tag set to create.
 
-    Raises MarkError if a mark does not match the schema or the text.
+    Raises MarkError if a label of another tool (a mark) does not match the schema or the text.
     """
     if labels.tags is not None:
         return [labels.tags]
@@ -123,7 +123,10 @@ def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
 def _build_mark_converter(version: CurrentVersion) -> MarkConverter:
-    """Build the mark converter of a schema version. Cached, because a version never changes."""
+    """Build the converter from another tool's labels (marks) to tags of a schema version.
+
+    Cached, because a version never changes.
+    """
     return MarkConverter(version.fields)
 
 

@@ -144,7 +144,11 @@ def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
 def _prepare_batches(
     settings: _ImportSettings, batches: Iterator[list[Record]], retried_until: int
 ) -> Iterator[_Batch]:
-    """Yield batches in which new records are prepared; records to retry are prepared later."""
+    """Yield batches in which new records are prepared.
+
+    An earlier run has handled the records with numbers below `retried_until`. Those of them that
+    failed are prepared later.
+    """
     for records in batches:
         new_records = [record for record in records if record.number >= retried_until]
         yield _Batch(

@@ -42,7 +42,10 @@ class LastCrawl(NamedTuple):
 
 
 class ConnectorRow(NamedTuple):
-    """A connector with its last crawl. `cursor` is None unless the crawl is active."""
+    """A connector with its last crawl.
+
+    `cursor` is the path up to which the crawl has handled documents; None if it has ended.
+    """
 
     id: UUID
     name: str
@@ -143,15 +146,18 @@ def clear_schema(schema_id: UUID) -> None:
 def lock_due_connectors(limit: int) -> list[Connector]:
     """Lock and return the connectors in active organizations whose crawls are due.
 
-    At most `limit`, the most overdue first. Skips connectors that other transactions have locked.
+    Returns at most `limit` connectors, the most overdue first. Skips connectors that other
+    transactions have locked.
     """
     return _lock_overdue_connectors(Connector.next_crawl_at, limit)
 
 
 def lock_stale_connectors(limit: int) -> list[Connector]:
-    """Lock and return connectors that became stale; see `lock_due_connectors` for the selection.
+    """Lock and return the connectors in active organizations that became stale.
 
-    A connector whose crawl is making progress is not returned, because the crawl may succeed.
+    Returns at most `limit` connectors, the earliest `stale_at` first. Skips connectors that other
+    transactions have locked. A connector whose crawl is making progress is not returned, because
+    the crawl may succeed.
     """
     is_being_crawled = exists().where(
         build_join(Connector.last_job_id, IngestionJob),

@@ -181,7 +181,10 @@ class _Crawl:
     def _split_batches(
         self, source_objects: Sequence[SourceObject], cursor: str
     ) -> Iterator[Batch]:
-        """Split a part of a listing, which ends at the position `cursor`, into batches; commit."""
+        """Split a part of a listing into batches, and commit the transaction.
+
+        `cursor` is the position at which the part ends.
+        """
         versions = [(source_object.path, source_object.version) for source_object in source_objects]
         unchanged_indexes = objects.find_unchanged_indexes(self._settings.connector_id, versions)
         self._checkpoint()

@@ -21,7 +21,7 @@ MAX_CONNECTIONS = 3
 MAX_FAILURES = 3
 """The crawl fails after the host was unreachable for this number of consecutive documents."""
 START_SECONDS = 30.0
-"""The time in seconds after which no other download of a batch starts. The crawl then records the
+"""The time in seconds after which no further download of a batch starts. The crawl then records the
 fetched documents, and lets other crawls run."""
 
 
@@ -75,7 +75,7 @@ class Fetcher:
 
         Returns the results of all requests or, if the host is slow, of the first requests. Raises
         HostError if the source refuses the credentials, or cannot be reached for
-        MAX_FAILURES consecutive documents. After such an error, no other download is started.
+        MAX_FAILURES consecutive documents. After such an error, no further download is started.
         """
         ends_at = monotonic() + START_SECONDS
         limit = container.settings().max_upload_bytes

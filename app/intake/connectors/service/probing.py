@@ -1,4 +1,4 @@
-"""Test and browse sources during a request.
+"""Probes of sources: test or browse a source during a request.
 
 A host may send a slow response that never ends. A separate thread therefore connects to the host,
 and the request waits for this thread for a limited time. The number of these threads is limited per

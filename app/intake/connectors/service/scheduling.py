@@ -15,6 +15,7 @@ from app.kit import cron, db, tenancy
 from app.kit.errors import ApiError
 
 MIN_INTERVAL = timedelta(minutes=5)
+"""The minimum time between two scheduled crawls of a connector."""
 MISSED_CRAWLS = 3
 """The number of consecutive scheduled crawls without success that make a connector stale."""
 _BATCH_SIZE = 100
