@@ -23,6 +23,7 @@ from app.kit.storage import StagedFile
 REPORT_SECONDS = 1.0
 EXPIRE_INTERVAL_SECONDS = 600
 OLD_REMOVALS_CONDITION = "removed_at < now() - interval '400 days'"
+"""The SQL condition for the `RemovedTagSet` records to purge."""
 _DAY_SECONDS = 86_400
 
 

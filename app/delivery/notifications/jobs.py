@@ -24,6 +24,7 @@ from app.workflow.review_queue import emitted_events as review_events
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
 OLD_CAUSES_CONDITION = "created_at < now() - interval '9 days'"
+"""The SQL condition for the `NotificationCause` records to purge."""
 OLD_NOTIFICATIONS_CONDITION = "created_at < now() - make_interval(days => :days)"
 
 
@@ -110,7 +111,7 @@ for _name, _events, _notify in (
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True, every=10)
 def enqueue_due_emails(job: Job) -> None:
-    """Close due notifications and queue their emails, or postpone the emails."""
+    """Close the notifications whose `open_until` has passed, and queue or postpone their emails."""
     mailing.enqueue_due_emails(job.checkpoint)
 
 

@@ -145,7 +145,10 @@ def start(app: Flask) -> Dispatcher:
 
 
 def stop(timeout: float) -> None:
-    """Stop this process's dispatcher within `timeout` seconds; `start` then creates a new one."""
+    """Stop this process's dispatcher within `timeout` seconds.
+
+    A later call of `start` creates a new dispatcher.
+    """
     global _dispatcher
     with _dispatcher_lock:
         dispatcher, _dispatcher = _dispatcher, None

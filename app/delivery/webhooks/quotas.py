@@ -2,10 +2,10 @@
 
 No organization may delay another. Organizations are served in round-robin order, and so are the
 webhooks within an organization. An organization may use at most half of the threads that other
-organizations leave free. All its webhooks that are not quick may use at most a quarter of these
-threads, and its slow webhooks at most an eighth. The last free threads are reserved for
-organizations that use no thread. So the next organization always gets a thread, even if many
-receivers hang. This module is not thread-safe; its callers must hold the dispatcher's lock.
+organizations leave free. All its webhooks that are not known to respond quickly may use at most a
+quarter of these threads, and its slow webhooks at most an eighth. The last free threads are
+reserved for organizations that use no thread. So the next organization always gets a thread, even
+if many receivers hang. This module is not thread-safe; its callers must hold the dispatcher's lock.
 """
 
 import time

@@ -100,7 +100,10 @@ def _is_replay_current(webhook: Webhook) -> bool:
 
 
 def _build_initial_state() -> dict[str, Any]:
-    """Build the initial state of a replay; `at` and `id` are the replay's position."""
+    """Build the initial state of a replay.
+
+    `at` and `id` will be the creation time and the id of the last delivery that was processed.
+    """
     return {
         "total": None,
         "done": 0,

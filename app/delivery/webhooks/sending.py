@@ -21,6 +21,7 @@ from app.kit.secrets import DecryptionFailed
 log = get_logger(__name__)
 
 DEADLINE_SECONDS = 10.0
+"""The maximum duration of an attempt in seconds."""
 BODY_SECONDS = 1.0
 """The timeout in seconds for reading the body of a successful response. An attempt succeeds even if
 the body is not read in time."""

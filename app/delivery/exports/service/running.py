@@ -51,9 +51,9 @@ def start(export_id: UUID) -> Export | None:
 def complete(job: Job, export_id: UUID, staged_file: StagedFile, result: RunResult) -> None:
     """Complete an export and move the staged file to its storage key, unless the export has ended.
 
-    Emits `export.completed` if the export completes for the first time, and RUN_COMPLETED if a
-    scheduled export started it. The job's lease is locked until the transaction ends, so that no
-    other run of the job can store a file. Raises LostLease if this run no longer holds the lease.
+    Emits `export.completed` if the export completes for the first time, and `export.run_completed`
+    if a scheduled export started it. The job's lease is locked until the transaction ends, so that
+    no other run of the job can store a file. Raises LostLease if this run no longer has the lease.
     """
     records.disable_idle_timeout()
     if not job.lock_lease():

@@ -62,7 +62,7 @@ TOPICS: Mapping[str, Topic] = {
         "review_rejected", "tag-sets?status=rejected&labeler_id={user_id}", "rejected"
     ),
 }
-"""The topics by name. If a message does not use `single_message_name`, its name is the topic's."""
+"""The topics by name. A message has the name of its topic, unless `single_message_name` is used."""
 
 
 @dataclass(frozen=True, slots=True)

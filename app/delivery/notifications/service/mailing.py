@@ -68,10 +68,11 @@ def enqueue_email(notification_id: UUID) -> None:
 
 
 def enqueue_due_emails(checkpoint: Checkpoint) -> None:
-    """Close due notifications in every organization, and queue their emails.
+    """Close the notifications whose `open_until` has passed, and queue their emails.
 
-    Emails are postponed if the user's next digest is not due yet, or during the user's quiet hours.
-    `checkpoint` commits after each batch.
+    Handles all organizations. Also closes other open notifications of the user that belong in the
+    same email. Emails are postponed if the user's next digest is not due yet, or during the user's
+    quiet hours. `checkpoint` commits after each batch.
     """
     previous_groups: list[DueGroup] = []
     while due_groups := queries.list_due_groups():

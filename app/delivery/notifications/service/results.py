@@ -70,7 +70,10 @@ def notify_of_failed_delivery(event: Event) -> None:
 
 
 def _find_substitute_role(user_id: UUID) -> Role | None:
-    """Return the role to notify if a user is disabled or no longer a member, otherwise None."""
+    """Return the role to notify instead of a user who is disabled or no longer a member.
+
+    Returns None if the user is an enabled member.
+    """
     return None if list_members([Audience(user_ids=[user_id])]) else Role.admin
 
 

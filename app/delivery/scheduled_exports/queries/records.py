@@ -13,6 +13,7 @@ from app.kit.pagination import CreatedFilters, Page, PageRequest, build_period_c
 from app.kit.tenancy import build_join
 
 _ACTIVE_STATUS = "active"
+# If the export job of a run is completed, its file may still have to be delivered.
 _UNFINISHED_STATUSES = (
     ExportStatus.QUEUED.value,
     ExportStatus.RUNNING.value,
