@@ -127,9 +127,7 @@ class _Computation:
 
     def measure_marks(self, plan: FieldPlan) -> None:
         """Measure a field with several values, spans or regions per labeler, in one pass."""
-        has_lengths = plan.comparison == ComparisonMethod.SPANS
-        rows = chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths))
-        marks = build_mark_sets(rows)
+        marks = build_mark_sets(chain.from_iterable(self._iterate_marks(plan)))
         for metric in plan.metrics:
             self._measure_mark_sets(plan, metric, marks)
 
@@ -225,6 +223,7 @@ class _Computation:
     def _iterate_ratings(
         self, plans: list[FieldPlan], confusions: dict[str, ConfusionCounter]
     ) -> Iterator[tuple[str, UUID, str, Any]]:
+        """Yield the rows for `build_ratings_by_field`, and count the values in `confusions`."""
         for document in self._iterate_documents():
             values = [
                 (answer, {tag["field"]: tag["value"] for tag in answer.tags})
@@ -248,16 +247,15 @@ class _Computation:
                     if accepted_answer and accepted_answer.version_id in plan.version_ids:
                         confusion.add_accepted(answers, accepted_values.get(plan.name))
 
-    def _iterate_marks(
-        self, plan: FieldPlan, *, has_lengths: bool
-    ) -> Iterator[list[tuple[Any, ...]]]:
+    def _iterate_marks(self, plan: FieldPlan) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield, for each document, the rows for `build_mark_sets`: one row for each answer."""
         for document in self._iterate_documents():
             rows = [
                 (document.id, answer.labeler_id, _list_marks(plan, answer))
                 for answer in document.answers
                 if self._has_newest_type(plan, answer)
             ]
-            if has_lengths:
+            if plan.comparison == ComparisonMethod.SPANS:
                 # If text recognition was repeated, the new text may be shorter than earlier spans.
                 ends = [int(mark.box[3]) for _, _, marks in rows for mark in marks]
                 length = max([document.text_length, *ends])
