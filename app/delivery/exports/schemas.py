@@ -113,7 +113,7 @@ class CreateExport(Schema):
         max_length=64,
         description="The id of an export format, as returned by `GET /export-formats`.",
     )
-    where = Nested(ExportFilter, data_key="filter", load_default=dict)
+    filter_ = Nested(ExportFilter, data_key="filter", load_default=dict)
     options = JsonObject(load_default=dict, description="Options for the export format.")
     include = Nested(ExportInclude, load_default=dict)
 

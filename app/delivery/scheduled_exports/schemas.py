@@ -65,7 +65,7 @@ class CreateScheduledExport(Schema):
 
     name = Name(required=True)
     format_id = Str(data_key="format", required=True, max_length=64)
-    where = Nested(ExportFilter, data_key="filter", load_default=dict)
+    filter_ = Nested(ExportFilter, data_key="filter", load_default=dict)
     options = JsonObject(load_default=dict, description="Options for the export format.")
     include = Nested(ExportInclude, load_default=dict)
     cron_expression = Str(
@@ -84,7 +84,9 @@ class UpdateScheduledExport(Schema):
 
     name = Name()
     format_id = Str(data_key="format", max_length=64)
-    where = Nested(ExportFilter, data_key="filter", description="Replaces the whole stored filter.")
+    filter_ = Nested(
+        ExportFilter, data_key="filter", description="Replaces the whole stored filter."
+    )
     options = JsonObject(description="Replaces all options.")
     include = Nested(ExportInclude, description="Replaces all properties of `include`.")
     cron_expression = Str(data_key="cron", max_length=cron.MAX_LENGTH, description=_CRON_TEXT)

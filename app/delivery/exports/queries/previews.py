@@ -58,16 +58,16 @@ class _RowCollector:
 
 
 def read_first_rows(
-    where: Mapping[str, Any], include: Mapping[str, Any], *, limit: int, max_bytes: int
+    filter_: Mapping[str, Any], include: Mapping[str, Any], *, limit: int, max_bytes: int
 ) -> tuple[list[Version], list[bytes]]:
     """Return the schema versions of an export's first `limit` tag sets, and its first rows as JSON.
 
     Returns at most `limit` rows, and only as many rows as fit into `max_bytes`, but always the
     first row. If the first row is too large, its history ends with the last revision that fits.
-    `where` and `include` are described in `rows.open_snapshot`. Runs in a separate transaction.
+    `filter_` and `include` are described in `rows.open_snapshot`. Runs in a separate transaction.
     """
     organization_id = tenancy.current_organization_id()
-    statements = Statements.build(organization_id, where, include, limit=limit)
+    statements = Statements.build(organization_id, filter_, include, limit=limit)
     with rows.connect(rows.NO_WORKERS, rows.NO_WORKERS) as connection:
         versions = rows.list_versions(connection, statements)
         collector = _RowCollector(limit, max_bytes)
@@ -93,15 +93,15 @@ def _iterate_lines(
             yield row_json.encode(), version_id and version_id.encode(), tags and tags.encode()
 
 
-def count_tag_sets(where: Mapping[str, Any], include: Mapping[str, Any]) -> TagSetCount:
+def count_tag_sets(filter_: Mapping[str, Any], include: Mapping[str, Any]) -> TagSetCount:
     """Count the tag sets in an export, and the removed tag sets if `include` selects them.
 
     Uses the stored counters if they cover the filter, and otherwise counts up to `MAX_COUNTED`.
     """
-    conditions = {name: value for name, value in where.items() if value is not None}
+    conditions = {name: value for name, value in filter_.items() if value is not None}
     if conditions.keys() <= _PROPERTIES_WITH_COUNTERS and include["tags"] in ("accepted", "all"):
         return TagSetCount(_sum_counters(conditions), is_exact=True)
-    statements = Statements.build(tenancy.current_organization_id(), where, include)
+    statements = Statements.build(tenancy.current_organization_id(), filter_, include)
     values = {**statements.values, "max_count": MAX_COUNTED + 1}
     count = db.session().connection().exec_driver_sql(statements.total, values).scalar_one()
     return TagSetCount(min(count, MAX_COUNTED), is_exact=count <= MAX_COUNTED)

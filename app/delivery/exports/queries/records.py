@@ -42,9 +42,9 @@ def list_exports(
     """Return a page of the current organization's exports that match the filters."""
     if format_id is not None:
         filters["format"] = format_id
-    where = remove_period(filters)
+    facets = remove_period(filters)
     period = build_period_conditions(Export.created_at, *get_created_bounds(filters))
-    keys = [_build_keys(where, period)] if where else []
+    keys = [_build_keys(facets, period)] if facets else []
     statement = select(Export)
     return paginate(
         statement if keys else statement.where(*period),
@@ -56,12 +56,12 @@ def list_exports(
     )
 
 
-def _build_keys(where: dict[str, Any], period: list[ColumnElement[bool]]) -> KeyQuery:
+def _build_keys(facets: dict[str, Any], period: list[ColumnElement[bool]]) -> KeyQuery:
     """Build the query for a page's keys, which searches each status and format separately.
 
     Otherwise, the database might read many exports and find only a few that match.
     """
-    branches = counters.select_combinations(EXPORTS, ("status", "format"), where)
+    branches = counters.select_combinations(EXPORTS, ("status", "format"), facets)
     statement: Select[*tuple[Any, ...]] = select(Export.created_at, Export.id).where(
         Export.organization_id == tenancy.current_organization_id(),
         Export.status == branches.c.status,

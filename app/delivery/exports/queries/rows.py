@@ -104,14 +104,14 @@ def list_versions(connection: Connection, statements: Statements) -> list[Versio
 
 
 @contextmanager
-def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
+def open_snapshot(filter_: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
     """Open a snapshot of the current organization's tag sets on a separate connection.
 
-    `where` maps keys of `FILTER_CONDITIONS` to values, with ids and times as text; None means no
+    `filter_` maps keys of `FILTER_CONDITIONS` to values, with ids and times as text; None means no
     condition. `include` has `tags` (accepted, final, latest or all), `evidence`, `text`, `history`
     and optionally `removed`.
     """
-    statements = Statements.build(tenancy.current_organization_id(), where, include)
+    statements = Statements.build(tenancy.current_organization_id(), filter_, include)
     with connect("SET LOCAL statement_timeout = 0") as connection:
         yield Snapshot(connection, statements)
 

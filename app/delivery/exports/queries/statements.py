@@ -136,7 +136,7 @@ class Statements(NamedTuple):
     def build(
         cls,
         organization_id: UUID,
-        where: Mapping[str, Any],
+        filter_: Mapping[str, Any],
         include: Mapping[str, Any],
         *,
         limit: int | None = None,
@@ -145,7 +145,7 @@ class Statements(NamedTuple):
 
         With `limit`, at most `limit` removed tag sets are selected as well.
         """
-        values = {name: value for name, value in where.items() if value is not None}
+        values = {name: value for name, value in filter_.items() if value is not None}
         if len(values.get("statuses", ())) == 1:
             # If one status is compared by equality, the index also provides the order.
             values["status"] = values.pop("statuses")[0]

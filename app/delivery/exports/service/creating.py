@@ -18,6 +18,7 @@ from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ComputeEnd: TypeAlias = Callable[[datetime | None], datetime]
+"""Receives the requested end of a period, or None, and returns the end to apply."""
 _PARTS = ("evidence", "text", "history")
 """The parts of a tag set that a request can include."""
 _ACCEPTED_ONLY = {TagSetStatus.ACCEPTED}
@@ -27,7 +28,7 @@ class ExportParameters(TypedDict):
     """The parameters of an export request; the keys of the mappings are those of the API."""
 
     format_id: str
-    where: Mapping[str, Any]
+    filter_: Mapping[str, Any]
     options: Mapping[str, Any]
     include: Mapping[str, Any]
 
@@ -57,7 +58,7 @@ def create(
     Raises 400 `validation_error` if the request is invalid, and 503 while the disk is full.
     """
     if scheduled_export_id is None:
-        check_references(parameters["where"])
+        check_references(parameters["filter_"])
     request = validate_request(**parameters, compute_end=watermarks.raise_to)
     export = Export(
         id=uuid7(),
@@ -85,7 +86,7 @@ def emit_requested(export: Export) -> None:
 def validate_request(
     *,
     format_id: str,
-    where: Mapping[str, Any],
+    filter_: Mapping[str, Any],
     options: Mapping[str, Any],
     include: Mapping[str, Any],
     compute_end: ComputeEnd,
@@ -100,21 +101,21 @@ def validate_request(
     except FormatError as failure:
         message = f"{failure.message[0].upper()}{failure.message[1:]}."
         raise errors.invalid(message, failure.path) from None
-    completed_include = _complete_include(FORMATS[format_id], where, include)
-    completed_filter = _complete_filter(where, completed_include["tags"], compute_end)
+    completed_include = _complete_include(FORMATS[format_id], filter_, include)
+    completed_filter = _complete_filter(filter_, completed_include["tags"], compute_end)
     if completed_include["removed"]:
         _check_removed(completed_filter, completed_include["tags"])
     return ExportRequest(format_id, completed_filter, checked_options, completed_include)
 
 
-def _check_removed(where: Mapping[str, Any], selection: str) -> None:
+def _check_removed(filter_: Mapping[str, Any], selection: str) -> None:
     """Raise 400 unless an export with this filter and selection can include removed tag sets."""
     if selection != "accepted":
         raise errors.invalid(
             "Removed tag sets can be included only if `include.tags` is `accepted`.",
             "include.removed",
         )
-    if where["decided_after"] is None or where["created_before"] is not None:
+    if filter_["decided_after"] is None or filter_["created_before"] is not None:
         raise errors.invalid(
             "To include removed tag sets, set `filter.decided_after`, and omit"
             " `filter.created_after` and `filter.created_before`.",
@@ -123,7 +124,7 @@ def _check_removed(where: Mapping[str, Any], selection: str) -> None:
 
 
 def _complete_include(
-    format_: Format, where: Mapping[str, Any], include: Mapping[str, Any]
+    format_: Format, filter_: Mapping[str, Any], include: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Complete the requested `include` with defaults, and return it.
 
@@ -148,7 +149,7 @@ def _complete_include(
             "include.removed",
         )
     # With `accepted` as the default, a request for other statuses would be invalid.
-    has_accepted_only = set(where.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
+    has_accepted_only = set(filter_.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
     return {
         "tags": include.get("tags") or ("accepted" if has_accepted_only else "all"),
         **{name: include.get(name, name in format_.default_parts) for name in _PARTS},
@@ -157,14 +158,14 @@ def _complete_include(
 
 
 def _complete_filter(
-    where: Mapping[str, Any], selection: str, compute_end: ComputeEnd
+    filter_: Mapping[str, Any], selection: str, compute_end: ComputeEnd
 ) -> dict[str, Any]:
     """Complete the filter with defaults, and return its values as JSON; None means no condition.
 
     Raises 400 if a status contradicts the selection, or if a period is invalid.
     """
     is_accepted_only = selection in ("accepted", "final")
-    statuses = set(where.get("statuses", _ACCEPTED_ONLY if is_accepted_only else TagSetStatus))
+    statuses = set(filter_.get("statuses", _ACCEPTED_ONLY if is_accepted_only else TagSetStatus))
     if is_accepted_only and statuses != _ACCEPTED_ONLY:
         message = (
             f"If `include.tags` is `{selection}`, only accepted tag sets can be exported. Set"
@@ -172,15 +173,15 @@ def _complete_filter(
         )
         raise errors.invalid(message, "filter.statuses")
     ends = {
-        f"{name}_before": _compute_period_end(where, name, compute_end)
+        f"{name}_before": _compute_period_end(filter_, name, compute_end)
         for name in ("created", "decided")
     }
-    values = {name: _to_json({**where, **ends}.get(name)) for name in FILTER_CONDITIONS}
+    values = {name: _to_json({**filter_, **ends}.get(name)) for name in FILTER_CONDITIONS}
     return {**values, "statuses": [status.value for status in TagSetStatus if status in statuses]}
 
 
 def _compute_period_end(
-    where: Mapping[str, Any], name: str, compute_end: ComputeEnd
+    filter_: Mapping[str, Any], name: str, compute_end: ComputeEnd
 ) -> datetime | None:
     """Return the end of a period, or None if no period was requested.
 
@@ -188,7 +189,7 @@ def _compute_period_end(
     the end to apply for the requested end. Raises 400 if the period is empty or starts after the
     end to apply.
     """
-    start, requested_end = where.get(f"{name}_after"), where.get(f"{name}_before")
+    start, requested_end = filter_.get(f"{name}_after"), filter_.get(f"{name}_before")
     if start is None and requested_end is None:
         return None
     if start is not None and requested_end is not None and start >= requested_end:
@@ -196,26 +197,26 @@ def _compute_period_end(
             "The end of the period must be after its start.", f"filter.{name}_before"
         )
     end = compute_end(requested_end)
-    check_start(where, name, end)
+    check_start(filter_, name, end)
     return end
 
 
-def check_start(where: Mapping[str, Any], name: str, latest: datetime) -> None:
+def check_start(filter_: Mapping[str, Any], name: str, latest: datetime) -> None:
     """Raise 400 if the period `name` of a filter, `created` or `decided`, starts after `latest`."""
-    start = where.get(f"{name}_after")
+    start = filter_.get(f"{name}_after")
     if start is not None and start > latest:
         raise errors.invalid(
             "The start of the period must not be in the future.", f"filter.{name}_after"
         )
 
 
-def check_references(where: Mapping[str, Any]) -> None:
+def check_references(filter_: Mapping[str, Any]) -> None:
     """Raise 400 `validation_error` unless the schema, labeler and artifacts in a filter exist."""
-    schema_id, labeler_id = where.get("schema_id"), where.get("labeler_id")
+    schema_id, labeler_id = filter_.get("schema_id"), filter_.get("labeler_id")
     artifact_schemas.check_reference(schema_id, "filter.schema_id")
     if labeler_id is not None and not records.labeler_exists(labeler_id):
         raise errors.invalid("This labeler does not exist.", "filter.labeler_id")
-    artifact_ids = set(where.get("artifact_ids") or ())
+    artifact_ids = set(filter_.get("artifact_ids") or ())
     missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing_count:
         message = f"Must contain only ids of artifacts that exist. Unknown ids: {missing_count}."

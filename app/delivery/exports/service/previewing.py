@@ -29,7 +29,7 @@ def preview(*, limit: int, **parameters: Unpack[ExportParameters]) -> dict[str, 
     format is binary or includes the documents. Raises 400 `validation_error` if the request is
     invalid.
     """
-    creating.check_references(parameters["where"])
+    creating.check_references(parameters["filter_"])
     request = creating.validate_request(**parameters, compute_end=_compute_end)
     count = previews.count_tag_sets(request.filter, request.include)
     versions, lines = previews.read_first_rows(

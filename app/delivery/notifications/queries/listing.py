@@ -57,7 +57,10 @@ Period = tuple[datetime | None, datetime | None]
 
 
 class NotificationFilters(CreatedFilters, total=False):
-    """Filters for the list of a user's notifications; `kind` is not part of this class."""
+    """Filters for the list of a user's notifications.
+
+    The filter `kind` is a property of `NotificationScope`.
+    """
 
     unread: bool
 
@@ -151,7 +154,7 @@ def list_notifications(
 def _build_total(
     scope: NotificationScope, period: Period, *, unread: bool | None
 ) -> ColumnElement[int]:
-    where: dict[str, Any] = {"user_id": scope.user_id}
+    facets: dict[str, Any] = {"user_id": scope.user_id}
     unread_flags = [True, False] if unread is None else [unread]
     # The condition names the flags even if both are allowed. In the index, the time follows the
     # flag `read_at IS NULL`, so the index can find the period only if the flag is given.
@@ -160,12 +163,12 @@ def _build_total(
         Notification.read_at.is_(None) == any_(cast(unread_flags, ARRAY(Boolean))),
     )
     if scope.kind is not None:
-        where["kind"] = scope.kind
+        facets["kind"] = scope.kind
     if unread is not None:
-        where["unread"] = unread
+        facets["unread"] = unread
     between = counters.Between("created", Notification.created_at, *period, rows)
     return counters.build_total(
-        NOTIFICATIONS, where, between=between, organization_ids=scope.organization_ids
+        NOTIFICATIONS, facets, between=between, organization_ids=scope.organization_ids
     )
 
 

@@ -39,12 +39,13 @@ from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
 SORT = "-created_at"
+"""The only sort order of `list_newest`."""
 _TOTAL_PARAMETERS = {"organization_ids": "uuid[]", "user_texts": "text[]", "unread": "text[]"}
 
 
 def _build_total() -> ColumnElement[int]:
-    where = {"user_id": Parameter("user_texts"), "unread": Parameter("unread")}
-    return counters.build_prepared_total(NOTIFICATIONS, where, many_organizations=True)
+    facets = {"user_id": Parameter("user_texts"), "unread": Parameter("unread")}
+    return counters.build_prepared_total(NOTIFICATIONS, facets, many_organizations=True)
 
 
 def _select_branch(branches: TableValuedAlias) -> FromClause:
@@ -101,7 +102,7 @@ _COUNT = Prepared.from_select(
 def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | None = None) -> Page:
     """Return the first page of the notifications in a scope, as `NotificationRow`s.
 
-    `scope.kind` must be None.
+    The prepared statement does not filter by type, so `scope.kind` must be None.
     """
     unread_flags = [True, False] if unread is None else [unread]
     branches = [(id_, flag) for id_ in scope.organization_ids for flag in unread_flags]
@@ -121,7 +122,10 @@ def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | N
 
 
 def count_unread(scope: NotificationScope) -> int:
-    """Return the number of unread notifications in a scope; `scope.kind` must be None."""
+    """Return the number of unread notifications in a scope.
+
+    The prepared statement does not filter by type, so `scope.kind` must be None.
+    """
     return int(_COUNT.first(*_build_parameters(scope, [True])).total)
 
 

@@ -21,6 +21,7 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.typed_settings import ValidatedSettings
 
 MIN_INTERVAL = timedelta(minutes=15)
+"""The minimum time between two scheduled runs of a scheduled export."""
 
 
 class StoredDestination(NamedTuple):
@@ -86,7 +87,7 @@ def create(
         organization_id=tenancy.current_organization_id(), created_by=created_by
     )
     export.name, export.mode, export.paused = name, mode, paused
-    creating.check_references(parameters["where"])
+    creating.check_references(parameters["filter_"])
     _set_request(export, parameters)
     _set_schedule(export, cron_expression, time_zone)
     _set_destination(export, destination)
@@ -148,16 +149,16 @@ def _lock_scheduled_export(export_id: UUID, revision: int | None) -> ScheduledEx
 
 
 def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
-    request_keys = ("format_id", "where", "options", "include", "mode")
+    request_keys = ("format_id", "filter_", "options", "include", "mode")
     if changes.keys().isdisjoint(request_keys):
         return
-    if "where" in changes:  # the stored filter may refer to a deleted document
-        creating.check_references(changes["where"])
+    if "filter_" in changes:  # the stored filter may refer to a deleted document
+        creating.check_references(changes["filter_"])
     old_values = (export.format, export.filter, export.options, export.include, export.mode)
     export.mode = changes.get("mode", export.mode)
     parameters = {
         "format_id": export.format,
-        "where": periods.parse_filter(export.filter),
+        "filter_": periods.parse_filter(export.filter),
         "options": export.options,
         "include": export.include,
     }
@@ -172,7 +173,7 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
 def _set_request(export: ScheduledExport, parameters: Mapping[str, Any]) -> None:
     request = creating.validate_request(**parameters, compute_end=_default_to_open_end)
     for name in ("created", "decided"):
-        creating.check_start(parameters["where"], name, records.read_clock())
+        creating.check_start(parameters["filter_"], name, records.read_clock())
     if export.mode == Mode.INCREMENTAL:
         _check_incremental(request)
     export.format, export.options, export.include = (

@@ -16,26 +16,26 @@ _TIME_PROPERTIES = ("created_after", "created_before", "decided_after", "decided
 
 def parse_filter(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Parse a stored filter into request values, without properties that are null."""
-    where = {name: value for name, value in stored.items() if value is not None}
+    filter_ = {name: value for name, value in stored.items() if value is not None}
     for name in _ID_PROPERTIES:
-        if name in where:
-            where[name] = UUID(where[name])
+        if name in filter_:
+            filter_[name] = UUID(filter_[name])
     for name in _TIME_PROPERTIES:
-        if name in where:
-            where[name] = datetime.fromisoformat(where[name])
-    if "artifact_ids" in where:
-        where["artifact_ids"] = [UUID(artifact_id) for artifact_id in where["artifact_ids"]]
-    return where
+        if name in filter_:
+            filter_[name] = datetime.fromisoformat(filter_[name])
+    if "artifact_ids" in filter_:
+        filter_["artifact_ids"] = [UUID(artifact_id) for artifact_id in filter_["artifact_ids"]]
+    return filter_
 
 
-def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
+def remove_open_ends(filter_: Mapping[str, Any]) -> dict[str, Any]:
     """Replace OPEN_END in a filter with null, because each run computes the end of its period."""
     ends = ("created_before", "decided_before")
     return {
         name: None
         if name in ends and value is not None and datetime.fromisoformat(value) == OPEN_END
         else value
-        for name, value in where.items()
+        for name, value in filter_.items()
     }
 
 
@@ -47,12 +47,12 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
     `exported_until` is in the future: the database's clock has been set back, and a period that
     begins then would not include tag sets that were decided in the meantime.
     """
-    where = parse_filter(export.filter)
+    filter_ = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:
-        where["decided_before"] = OPEN_END
+        filter_["decided_before"] = OPEN_END
         if export.exported_until is not None and export.exported_until <= now:
-            where["decided_after"] = export.exported_until
-    return where
+            filter_["decided_after"] = export.exported_until
+    return filter_
 
 
 def compute_exported_until(
@@ -81,8 +81,8 @@ def has_current_settings(scheduled_export: ScheduledExport, export: Export) -> b
     """
     has_same_format = scheduled_export.format == export.format
     has_same_options = scheduled_export.options == export.options
-    where = {**export.filter, "decided_after": None, "decided_before": None}
+    filter_ = {**export.filter, "decided_after": None, "decided_before": None}
     include = {**export.include, "removed": False}
     is_incremental = scheduled_export.mode == Mode.INCREMENTAL
-    has_same_filter = (scheduled_export.filter, scheduled_export.include) == (where, include)
+    has_same_filter = (scheduled_export.filter, scheduled_export.include) == (filter_, include)
     return has_same_format and has_same_options and is_incremental and has_same_filter

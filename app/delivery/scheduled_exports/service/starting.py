@@ -103,15 +103,15 @@ def _start_run(
     api_key_id: UUID | None = None,
 ) -> RunRecord:
     """Start a run of a locked scheduled export, and return it with its new export job."""
-    where = build_run_filter(export, records.read_clock())
+    filter_ = build_run_filter(export, records.read_clock())
     is_incremental = export.mode == Mode.INCREMENTAL
-    covers_from = where.get("decided_after") if is_incremental else None
+    covers_from = filter_.get("decided_after") if is_incremental else None
     include = export.include
     if is_incremental:
         include = {**include, "removed": covers_from is not None}
     job = creating.create(
         format_id=export.format,
-        where=where,
+        filter_=filter_,
         options=export.options,
         include=include,
         created_by=created_by,

@@ -111,17 +111,17 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
         *(getattr(Delivery, name) == value for name, value in facets.items()),
     ]
     period = build_period_conditions(Delivery.created_at, created_after, created_before)
-    where = {"webhook_id": webhook_id, **facets}
+    all_facets = {"webhook_id": webhook_id, **facets}
     rows = select(Delivery.id).where(*conditions)
     between = counters.Between("created", Delivery.created_at, created_after, created_before, rows)
-    keys = [_build_keys(where, [*conditions, *period])] if facets else []
+    keys = [_build_keys(all_facets, [*conditions, *period])] if facets else []
     statement = select(*_DELIVERY_COLUMNS)
     page = paginate(
         statement if keys else statement.where(*conditions, *period),
         request,
         sort_columns={"created_at": Delivery.created_at},
         unique=Delivery.id,
-        total=counters.build_total(DELIVERIES, where, between=between),
+        total=counters.build_total(DELIVERIES, all_facets, between=between),
         key_queries=keys,
     )
     # The first page's rows have the total as their last column.
@@ -129,12 +129,12 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     return replace(page, items=[DeliveryRecord._make(row[:width]) for row in page.items])
 
 
-def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> KeyQuery:
+def _build_keys(facets: dict[str, Any], conditions: list[ColumnElement[bool]]) -> KeyQuery:
     """Build the query for a page's keys, which searches each status and event separately.
 
     Otherwise, the database might read many deliveries and find only a few that match.
     """
-    branches = counters.select_combinations(DELIVERIES, ("status", "event"), where)
+    branches = counters.select_combinations(DELIVERIES, ("status", "event"), facets)
     is_same_branch = (Delivery.status == branches.c.status, Delivery.event == branches.c.event)
     statement: Select[*tuple[Any, ...]] = select(Delivery.created_at, Delivery.id)
     return KeyQuery(statement.where(*is_same_branch, *conditions), branches)

@@ -169,10 +169,10 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
 def replay_batch(
     webhook_id: UUID, generation: int, replay_range: ReplayRange, after: tuple[datetime, UUID]
 ) -> ReplayedBatch | None:
-    """Replay up to `BATCH_SIZE` deliveries after the position `after`: make them pending again.
+    """Replay up to `BATCH_SIZE` deliveries: make them pending again.
 
-    Skips deliveries that succeeded within the last 24 hours. Returns None if there are no
-    deliveries after `after`.
+    Begins after the position `after`, a pair of creation time and delivery id. Skips deliveries
+    that succeeded within the last 24 hours. Returns None if there are no deliveries after `after`.
     """
     values = _build_parameters(webhook_id, replay_range, after)
     values |= {"generation": generation, "batch": BATCH_SIZE}
@@ -187,8 +187,8 @@ def save_state(webhook_id: UUID, state: dict[str, Any]) -> None:
 
 def count_missed(webhook_id: UUID) -> int:
     """Return the number of missed deliveries of a webhook, read from the stored counters."""
-    where = {"webhook_id": webhook_id, "status": MISSED_STATUSES, "event": SUBSCRIBABLE}
-    total = counters.build_total(DELIVERIES, where)
+    facets = {"webhook_id": webhook_id, "status": MISSED_STATUSES, "event": SUBSCRIBABLE}
+    total = counters.build_total(DELIVERIES, facets)
     return int(db.session().execute(select(func.coalesce(total, 0))).scalar_one())
 
 
