@@ -32,7 +32,10 @@ _TO_DESCRIPTION = "The end of the period, exclusive. For a future time, the curr
 _FROM_DESCRIPTION = (
     "The start of the period that the run must cover. The response states the run's period."
 )
-_CI_LOW_DESCRIPTION = "The lower bound of the 95% interval, from a bootstrap over documents."
+_CI_LOW_DESCRIPTION = (
+    "The lower bound of the 95% interval, from a bootstrap over documents. Null if there is no"
+    " interval; a warning then gives the reason."
+)
 
 
 class ComputeQuality(Schema):
@@ -123,7 +126,11 @@ class AgreementPair(Response):
     value = Float(allow_none=True)
     ci_low = Float(
         allow_none=True,
-        description="Null if it is undefined, or if there are more than twelve labelers.",
+        description=(
+            "Null if `value` is null, if the labelers share only one document, if `value` is"
+            " undefined in more than half of the bootstrap resamples, or if there are more than"
+            " twelve labelers."
+        ),
     )
     ci_high = Float(allow_none=True)
     units = Int(description="The number of units that both labelers labeled.")

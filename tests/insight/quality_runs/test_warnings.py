@@ -5,7 +5,7 @@ from typing import Any
 from app.insight.quality_runs.queries.answers import MAX_BYTES
 from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.labels import make_field
-from tests.insight.quality_runs.conftest import FIELDS, Answers, tag
+from tests.insight.quality_runs.conftest import FIELDS, Answers, get_result, tag
 
 
 def _get_messages(run: dict[str, Any]) -> dict[str, str]:
@@ -38,3 +38,28 @@ def test_messages_about_one_document_or_tag_set_are_singular(answers: Answers) -
     assert messages["missing_ratings"] == (
         "1 document was seen by only one person and is not counted."
     )
+
+
+def test_a_warning_explains_why_there_is_no_interval(answers: Answers) -> None:
+    schema_id = answers.create_schema()
+    # Cohen's kappa needs both of the first two documents: the second pair always agrees on "c".
+    answers.add_choices(schema_id, "aa.", "bb.", *[".cc"] * 10)
+    run = answers.compute(schema_id, fields=["kind"], metrics=["cohen_kappa"])
+    kappa = get_result(run, "kind", "cohen_kappa")
+    assert (kappa["value"], kappa["ci_low"], kappa["ci_high"]) == (1, None, None)
+    messages = _get_messages(run)
+    assert messages["undefined_resamples"].startswith("The coefficient `cohen_kappa` is undefined")
+    assert messages["undefined_resamples"].endswith(
+        "bootstrap resamples, which is more than half, so there is no interval."
+    )
+    assert "few_units" not in messages
+
+
+def test_a_warning_names_the_coefficient_that_some_resamples_lack(answers: Answers) -> None:
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "aa.", *["bb."] * 10)
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent", "cohen_kappa"])
+    assert get_result(run, "kind", "cohen_kappa")["ci_low"] == 1
+    message = _get_messages(run)["undefined_resamples"]
+    assert message.startswith("The coefficient `cohen_kappa` is undefined in ")
+    assert message.endswith("bootstrap resamples. The interval is based on the other resamples.")

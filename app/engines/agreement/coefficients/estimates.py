@@ -58,7 +58,7 @@ def _build_estimate(plan: EstimatePlan, value: float, resampled_values: Floats) 
     warnings = plan.undefined_warnings
     if np.isfinite(value):
         result = float(value)
-        low, high, interval_warnings = _build_interval(resampled_values, plan.document_count)
+        low, high, interval_warnings = _build_interval(plan, resampled_values)
         warnings = [*plan.warnings, *interval_warnings]
     return Estimate(
         plan.metric,
@@ -164,29 +164,35 @@ def find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | N
 
 
 def _build_interval(
-    resampled_values: Floats, document_count: int
+    plan: EstimatePlan, resampled_values: Floats
 ) -> tuple[float | None, float | None, list[EstimateWarning]]:
     """Build a 95% interval from percentiles of `resampled_values`; return its bounds and warnings.
 
-    Both bounds are None if there is no interval.
+    Both bounds are None if there are no resamples, if there is only one document, or if the
+    coefficient is undefined in more than half of the resamples.
     """
     if not len(resampled_values):
         return None, None, []
-    if document_count == 1:
+    if plan.document_count == 1:
         text = "All ratings are from one document, so there is no interval."
         return None, None, [EstimateWarning(WarningCode.ONE_DOCUMENT, text)]
-    warnings = []
-    if document_count < MIN_DOCUMENTS:
-        text = f"The interval is based on only {document_count} documents and is likely too narrow."
-        warnings.append(EstimateWarning(WarningCode.FEW_UNITS, text))
     defined_values = resampled_values[np.isfinite(resampled_values)]
     undefined_count = len(resampled_values) - len(defined_values)
+    undefined_text = (
+        f"The coefficient `{plan.metric}` is undefined in {undefined_count:,} of "
+        f"{len(resampled_values):,} bootstrap resamples"
+    )
+    if 2 * undefined_count > len(resampled_values):
+        text = f"{undefined_text}, which is more than half, so there is no interval."
+        return None, None, [EstimateWarning(WarningCode.UNDEFINED_RESAMPLES, text)]
+    warnings = []
+    if plan.document_count < MIN_DOCUMENTS:
+        documents_text = f"only {plan.document_count} documents"
+        text = f"The interval is based on {documents_text} and is likely too narrow."
+        warnings.append(EstimateWarning(WarningCode.FEW_UNITS, text))
     if undefined_count:
-        counts = f"{undefined_count} of {len(resampled_values)}"
-        text = f"The coefficient is undefined in {counts} resamples."
+        text = f"{undefined_text}. The interval is based on the other resamples."
         warnings.append(EstimateWarning(WarningCode.UNDEFINED_RESAMPLES, text))
-    if 2 * len(defined_values) < len(resampled_values):
-        return None, None, warnings
     low, high = np.quantile(defined_values, (0.025, 0.975))
     if low == high:
         text = (
