@@ -32,10 +32,7 @@ _TO_DESCRIPTION = "The end of the period, exclusive. For a future time, the curr
 _FROM_DESCRIPTION = (
     "The start of the period that the run must cover. The response states the run's period."
 )
-_CI_LOW_DESCRIPTION = (
-    "The lower bound of the 95% interval, from a bootstrap over documents. Null if there is no"
-    " interval; a warning then gives the reason."
-)
+_CI_LOW_DESCRIPTION = "The lower bound of the 95% bootstrap interval; if null, a warning says why."
 
 
 class ComputeQuality(Schema):
@@ -126,11 +123,8 @@ class AgreementPair(Response):
     value = Float(allow_none=True)
     ci_low = Float(
         allow_none=True,
-        description=(
-            "Null if `value` is null, if the labelers share only one document, if `value` is"
-            " undefined in more than half of the bootstrap resamples, or if there are more than"
-            " twelve labelers."
-        ),
+        description="Null if there are more than twelve labelers, if the labelers share only one"
+        " document, or if `value` is undefined for the pair or for most bootstrap resamples.",
     )
     ci_high = Float(allow_none=True)
     units = Int(description="The number of units that both labelers labeled.")
