@@ -179,11 +179,11 @@ def _align_progressively(
     cells = _list_cells(set_tables, row_numbers, field_specs)
     aligned_rows: list[list[int | None]] = []
     cell_counts: list[Counter[int]] = []
-    for count, index in enumerate(_order_tables(set_tables, row_numbers, cells)):
+    for table_count, index in enumerate(_order_tables(set_tables, row_numbers, cells)):
         rows = [Counter(row) for row in cells[index]]
         budget.spend(len(cell_counts) + len(rows))
         index_pairs = align_sequences(
-            cell_counts, rows, count, max_pairs=MAX_ROW_PAIRS // len(set_tables)
+            cell_counts, rows, table_count, max_pairs=MAX_ROW_PAIRS // len(set_tables)
         )
         # Aligned rows are updated in place, because there may be 100,000 of them.
         aligned_rows, previous_counts = (

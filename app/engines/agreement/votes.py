@@ -141,6 +141,9 @@ def _create_choice(votes: list[tuple[int, Tag]]) -> Choice:
     if len(votes) == 1:
         return Choice(votes[0][1], (votes[0][0],))
     serialized_tags = [(serialize_tag(tag), tag) for _, tag in votes]
-    form_counts = Counter(form for form, _ in serialized_tags)
-    tag = dict(serialized_tags)[min(form_counts, key=lambda form: (-form_counts[form], form))]
+    counts = Counter(serialized_tag for serialized_tag, _ in serialized_tags)
+    most_frequent = min(
+        counts, key=lambda serialized_tag: (-counts[serialized_tag], serialized_tag)
+    )
+    tag = dict(serialized_tags)[most_frequent]
     return Choice(tag, tuple(sorted({voter for voter, _ in votes})))

@@ -18,9 +18,9 @@ def draw_calibration(chart: CalibrationChart) -> Figure:
     if not bins:
         style.draw_no_data_message(figure, "No predictions with a known outcome")
         return figure
-    curve, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-    _draw_curve(curve, chart, bins)
-    _draw_counts(counts, bins)
+    curve_axes, count_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    _draw_curve(curve_axes, chart, bins)
+    _draw_counts(count_axes, bins)
     return figure
 
 

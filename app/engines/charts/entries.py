@@ -1,6 +1,7 @@
 """Render charts; runs only in sandboxed processes.
 
-The fork server imports this module once. The application itself must not import it.
+The fork server imports this module once. The application itself must not import it, because the
+import loads matplotlib.
 """
 
 import os

@@ -103,11 +103,11 @@ def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> F
     """Create an empty figure that is large enough for the cells and the row and column names."""
     max_name_width = max(map(measure_width, rows), default=0)
     is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CATEGORIES
-    cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
-    height = 1.9 + cell * max(len(rows), _MIN_FIGURE_ROWS)
+    cell_inches = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
+    height = 1.9 + cell_inches * max(len(rows), _MIN_FIGURE_ROWS)
     if _is_slanted(columns):
         height += 0.055 * max(map(measure_width, columns))
-    width = 2.4 + 0.075 * max_name_width + cell * 1.35 * max(len(columns), 4)
+    width = 2.4 + 0.075 * max_name_width + cell_inches * 1.35 * max(len(columns), 4)
     return style.create_figure(title, max(width, 5.0), max(height, 2.6))
 
 

@@ -22,8 +22,13 @@ from app.engines.plurals import format_count
 
 _WIDTH, _HEIGHT = 8.0, 4.2
 _MAX_MARKED_POINTS = 45
+"""The maximum number of points of a line with markers.
+
+A line with more points has markers only if a point is between two gaps.
+"""
 _MIN_CONCISE_DAYS = 6
-_NAME_WIDTH = 34
+"""The number of days below which the axis shows each day as a full date."""
+_NAME_WIDTH = 34  # in characters, like the next width; see `fit_text`
 _UNIT_WIDTH = 48
 _LEGEND_COLUMNS = 4
 

@@ -45,7 +45,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "at_most": operator.le,
 }
 # Relative costs, as measured. They exclude folding, because each value is folded only once.
-_EQUALITY_COST, _ORDER_COST, _EDGE_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 5, 20
+_EQUALITY_COST, _ORDER_COST, _PREFIX_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 5, 20
 
 
 class ConditionError(ValueError):
@@ -75,16 +75,18 @@ class CompiledTest:
     program_size: int = 0
 
 
-def compile_test(attribute: str, value_type: ValueType, name: str, value: object) -> CompiledTest:
-    """Compile the test for one condition with the operator `name`.
+def compile_test(
+    attribute: str, value_type: ValueType, operator_name: str, value: object
+) -> CompiledTest:
+    """Compile the test for one condition with the operator `operator_name`.
 
     Raises ConditionError with the path `value` or `value.<n>` if the operator does not allow
     `value`.
     """
-    positive_name = _POSITIVE_OPERATORS.get(name)
-    if positive_name is None:
-        return _compile_positive_test(attribute, value_type, name, value)
-    positive_test = _compile_positive_test(attribute, value_type, positive_name, value)
+    positive_operator = _POSITIVE_OPERATORS.get(operator_name)
+    if positive_operator is None:
+        return _compile_positive_test(attribute, value_type, operator_name, value)
+    positive_test = _compile_positive_test(attribute, value_type, positive_operator, value)
     test = positive_test.test
     return CompiledTest(
         lambda document: not test(document), positive_test.cost, positive_test.find_match
@@ -92,9 +94,9 @@ def compile_test(attribute: str, value_type: ValueType, name: str, value: object
 
 
 def _compile_positive_test(
-    attribute: str, value_type: ValueType, name: str, value: object
+    attribute: str, value_type: ValueType, operator_name: str, value: object
 ) -> CompiledTest:
-    if name == "exists":
+    if operator_name == "exists":
         if value is not None:
             raise ConditionError("value", "This operator takes no value.")
         return CompiledTest(
@@ -102,13 +104,15 @@ def _compile_positive_test(
         )
     if value is None:
         raise ConditionError("value", "This operator needs a value.")
-    if name == "in":
+    if operator_name == "in":
         return _compile_in_test(attribute, value_type, value)
-    if name in _COMPARISONS:
-        return _compile_order_test(attribute, _COMPARISONS[name], _check_number(value, "value"))
-    if name == "equals":
+    if operator_name in _COMPARISONS:
+        return _compile_order_test(
+            attribute, _COMPARISONS[operator_name], _check_number(value, "value")
+        )
+    if operator_name == "equals":
         return _compile_equality_test(attribute, _to_comparable(value_type, value, "value"))
-    return _compile_text_test(attribute, name, value)
+    return _compile_text_test(attribute, operator_name, value)
 
 
 def _to_comparable(value_type: ValueType, value: object, path: str) -> Comparable:
@@ -212,10 +216,10 @@ def _compile_order_test(
     return CompiledTest(test, _ORDER_COST)
 
 
-def _compile_text_test(attribute: str, name: str, value: object) -> CompiledTest:
+def _compile_text_test(attribute: str, operator_name: str, value: object) -> CompiledTest:
     if not isinstance(value, str) or not value:
         raise ConditionError("value", "Must be a string with at least one character.")
-    if name == "matches":
+    if operator_name == "matches":
         return _compile_pattern_test(attribute, value)
     expected = fold_text(_check_length(value, "value"))
     # Reading the clock would take longer than the test of a short value.
@@ -226,12 +230,12 @@ def _compile_text_test(attribute: str, name: str, value: object) -> CompiledTest
             document.check_time()
         return document.get_folded(attribute) or ""
 
-    if name == "starts_with":
-        return CompiledTest(lambda document: get_text(document).startswith(expected), _EDGE_COST)
-    if name == "ends_with":
+    if operator_name == "starts_with":
+        return CompiledTest(lambda document: get_text(document).startswith(expected), _PREFIX_COST)
+    if operator_name == "ends_with":
         return CompiledTest(
             lambda document: get_text(document).endswith(expected),
-            _EDGE_COST,
+            _PREFIX_COST,
             lambda document: len(get_text(document)),
         )
     return CompiledTest(

@@ -31,8 +31,11 @@ MAX_BINS = 10
 MIN_EXPECTED_COUNT = 5.0
 """The minimum expected count of each table cell for the chi-square test."""
 _MAX_EXACT_PAIRS = 250_000
+"""The maximum product of the sample sizes for an exact Kolmogorov-Smirnov test."""
 _SMOOTHING = 0.5
+"""Added to each count, so that the population stability index is finite for counts of 0."""
 _MIN_GONE_P_VALUE = 0.05
+"""The p-value, not adjusted, above which a small difference is GONE (see `DriftOutcome`)."""
 
 
 def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -> Comparison:

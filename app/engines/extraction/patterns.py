@@ -185,14 +185,16 @@ def parse_amount(text: str) -> Decimal | None:
     If three digits follow the only separator, it separates thousands, unless a lone 0 or more than
     three digits precede it.
     """
-    body = re.sub(r"[\s'\u2019]", "", text)
-    sign, body = ("-", body[1:]) if body.startswith(tuple(_MINUS_SIGNS)) else ("", body)
-    separator_index = max(body.rfind("."), body.rfind(","))
+    number_text = re.sub(r"[\s'\u2019]", "", text)
+    sign = "-" if number_text.startswith(tuple(_MINUS_SIGNS)) else ""
+    unsigned = number_text[len(sign) :]
+    separator_index = max(unsigned.rfind("."), unsigned.rfind(","))
     if separator_index < 0:
-        return Decimal(sign + body) if body.isdecimal() and len(body) <= 30 else None  # noqa: PLR2004
-    fraction = body[separator_index + 1 :]
-    whole = re.sub(r"[.,]", "", body[:separator_index])
-    if whole != "0" and _GROUPED.fullmatch(body):
+        is_valid = unsigned.isdecimal() and len(unsigned) <= 30  # noqa: PLR2004
+        return Decimal(sign + unsigned) if is_valid else None
+    fraction = unsigned[separator_index + 1 :]
+    whole = re.sub(r"[.,]", "", unsigned[:separator_index])
+    if whole != "0" and _GROUPED.fullmatch(unsigned):
         whole, fraction = whole + fraction, ""
     if not (whole + fraction).isdecimal():
         return None

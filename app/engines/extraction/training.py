@@ -138,7 +138,9 @@ def _train_field(
     corpus: _Corpus, target: Target
 ) -> tuple[FieldParameters, list[ComparisonOutcome]]:
     position = corpus.field_positions.get(target.name)
-    scores = [None if position is None else spans[position] for spans in corpus.scores]
+    scores = [
+        None if position is None else example_scores[position] for example_scores in corpus.scores
+    ]
     data = ranking.build_ranking_data(
         corpus.prepared_examples, target, corpus.training_index, scores
     )

@@ -12,6 +12,7 @@ _JSON_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-
 _WRITTEN_NUMBER = re.compile(r"([+-]?) ?([0-9.,' ]*[0-9])")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:([.,' ])[0-9]{3})(?:\1[0-9]{3})*")
 _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+# The whole part of 12,34,567.89, as written in India.
 _LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 
 
@@ -48,9 +49,9 @@ def parse_grouped(text: str) -> Decimal:
     match = _WRITTEN_NUMBER.fullmatch(text)
     if match is None:
         raise ValueProblem("is not a number")
-    sign, body = match.groups()
-    separator = _find_decimal_separator(body)
-    whole, _, fraction = body.rpartition(separator) if separator else (body, "", "")
+    sign, unsigned = match.groups()
+    separator = _find_decimal_separator(unsigned)
+    whole, _, fraction = unsigned.rpartition(separator) if separator else (unsigned, "", "")
     if not fraction.isdigit() and separator:
         raise ValueProblem("is not a number")
     return check_digit_count(Decimal(f"{sign}{_remove_separators(whole)}.{fraction or '0'}"))
@@ -81,14 +82,14 @@ def format_decimal(number: Decimal, min_decimals: int = 0) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _find_decimal_separator(body: str) -> str:
-    point_index, comma_index = body.rfind("."), body.rfind(",")
+def _find_decimal_separator(unsigned: str) -> str:
+    point_index, comma_index = unsigned.rfind("."), unsigned.rfind(",")
     if point_index >= 0 and comma_index >= 0:
         return "." if point_index > comma_index else ","
     separator = "." if point_index >= 0 else ","
-    if point_index == comma_index or body.count(separator) > 1:
+    if point_index == comma_index or unsigned.count(separator) > 1:
         return ""
-    if _THOUSANDS_OR_DECIMALS.fullmatch(body):
+    if _THOUSANDS_OR_DECIMALS.fullmatch(unsigned):
         raise ValueProblem(
             f"is ambiguous: the '{separator}' may separate decimals or thousands; "
             "write the number without thousands separators"

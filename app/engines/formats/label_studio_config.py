@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from app.engines.formats.model import Field
 
 TEXT, LABEL, OTHER = "Text", "Label", "Other"
-"""The names of the elements `Text` and `Labels`, and of the control for all other values."""
+"""The `name` attributes of the elements `<Text>` and `<Labels>`, and of the control element for all
+other values."""
 
 _ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -91,7 +91,10 @@ def _build_list_column(
 def _build_structures(
     objects: Sequence[Row | None], type_: pa.DataType, **columns: pa.Array
 ) -> pa.Array:
-    """Build a column of structures; None becomes null. See `_build_arrays` for `columns`."""
+    """Build a column of structures; None becomes null.
+
+    `columns` contains the arrays of fields that are already built, by field name.
+    """
     null_mask = pa.array([item is None for item in objects], pa.bool_())
     arrays = _build_arrays([item or _EMPTY_OBJECT for item in objects], type_, columns)
     return pa.StructArray.from_arrays(arrays, fields=list(type_), mask=null_mask)

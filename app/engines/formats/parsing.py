@@ -12,8 +12,10 @@ import orjson
 from app.engines.formats.model import Page, Row, Source
 
 _BATCH_BYTES = 4 << 20
-_DOCUMENT_BATCH_ROWS = 100
+_MAX_ROWS_PER_DOCUMENT_BATCH = 100
+"""The maximum number of tag sets whose document pages a `DocumentWriter` reads together."""
 _NO_PAGES: tuple[int, Iterator[tuple[int, Page]]] = (-1, iter(()))
+"""Stands for the next document if no further document has pages; no row has the index -1."""
 
 
 class ParsingWriter(ABC):
@@ -90,7 +92,7 @@ class DocumentWriter(BatchWriter):
     """A writer that collects a batch of rows and reads all pages of their documents together."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__(_DOCUMENT_BATCH_ROWS)
+        super().__init__(_MAX_ROWS_PER_DOCUMENT_BATCH)
         self._source = source
 
     @abstractmethod

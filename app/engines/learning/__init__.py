@@ -73,8 +73,9 @@ def train_in_child(
 ) -> TrainingResult:
     """Train a model in a child process, and compare it with `previous_model`, a serialized model.
 
-    The caller must have verified the MAC of `previous_model`. Raises LearningFailed if the child
-    returned no model, and LearningInterrupted if a signal interrupted the child.
+    The caller must have verified the message authentication code of `previous_model`, because the
+    child parses it. Raises LearningFailed if the child returned no model, and LearningInterrupted
+    if a signal interrupted the child.
     """
     task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
     header, content = _run_child(task, previous_model, examples, limits)

@@ -133,12 +133,18 @@ class UnitizingAlpha:
         self.width = max(2, len(self._lengths))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample (column of `weights`); NaN if it has only one category."""
+        """Return one alpha per resample (column of `weights`).
+
+        An alpha is NaN if all text in the resample has the same category.
+        """
         total, observed = self._totals @ weights, self._observed @ weights
-        lengths, squares = self._lengths @ weights, self._squares @ weights
-        chance = total * (lengths**2 - squares).sum(axis=0) / (total**2 - squares.sum(axis=0))
+        category_lengths, squares = self._lengths @ weights, self._squares @ weights
+        chance = (
+            total * (category_lengths**2 - squares).sum(axis=0) / (total**2 - squares.sum(axis=0))
+        )
         result: Floats = 1 - (total - observed) / (total - chance)
-        result[np.count_nonzero(lengths, axis=0) < 2] = np.nan  # noqa: PLR2004 - no variation
+        has_variation = np.count_nonzero(category_lengths, axis=0) > 1
+        result[~has_variation] = np.nan
         return result
 
 

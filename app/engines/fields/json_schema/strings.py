@@ -49,12 +49,15 @@ _HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST_CHARS}}}|\[[0-9a-f:]+\])(?:[:/?
 
 
 def _build_excluding_schema(pattern: str) -> Schema:
+    """Build the schema for strings that do not match `pattern`."""
     # The inner type makes a value that is not a string cause one error instead of two.
     return {"type": "string", "not": {"type": "string", "pattern": pattern}}
 
 
 TRIMMED = _build_excluding_schema(f"^[{_SPACE}]|[{_SPACE}]$|\\x00")
+"""The schema for text that neither begins nor ends with whitespace, and contains no NUL."""
 VERBATIM = _build_excluding_schema("\\x00")
+"""The schema for any text that contains no NUL."""
 
 
 def build_text_schema(field: Field) -> Schema:

@@ -23,6 +23,7 @@ from app.engines.fields.values.quantities import check_range
 
 _WRITTEN_AMOUNT = re.compile(r"([^0-9]*)([0-9](?:[0-9.,' ]*[0-9])?)([^0-9]*)")
 _SIGN_OR_BRACKET = re.compile(r"[-+()]")
+# The end of `12.-` or `12,--`, in which dashes replace the cents.
 _NO_CENTS = re.compile(r"([.,]) ?-{1,2}(?!-)")
 _BARE_FRACTION = re.compile(r"(?<![^\W\d_])(?<![.,])[.,]$")
 
@@ -78,19 +79,19 @@ def _parse_text(text: str) -> tuple[Decimal, str]:
     match = _WRITTEN_AMOUNT.fullmatch(text)
     if match is None:
         raise ValueProblem("is not an amount of money")
-    before, body, after = match.groups()
+    before, number_text, after = match.groups()
     if (no_cents_match := _NO_CENTS.match(after)) is not None:
-        body, after = f"{body}{no_cents_match[1]}00", after[no_cents_match.end() :]
+        number_text, after = f"{number_text}{no_cents_match[1]}00", after[no_cents_match.end() :]
     # In $.50 the point is a decimal point; in Rs.50 it belongs to the currency.
     if _BARE_FRACTION.search(before):
-        before, body = before[:-1], before[-1] + body
+        before, number_text = before[:-1], before[-1] + number_text
     if before.endswith(("..", ",")):
         raise ValueProblem("is not an amount of money")
     signs = _SIGN_OR_BRACKET.findall(before + after)
     if signs not in ([], ["-"], ["+"], ["(", ")"]):
         raise ValueProblem("is not an amount of money")
     tokens = {_SIGN_OR_BRACKET.sub("", part).strip() for part in (before, after)} - {""}
-    number = parse_grouped(body)
+    number = parse_grouped(number_text)
     if signs in (["-"], ["(", ")"]):
         number = number.copy_negate()
     return number, find_single_currency(tokens)
