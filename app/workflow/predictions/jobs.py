@@ -8,7 +8,7 @@ from app.engines import learning
 from app.kit import db, jobs
 from app.kit.jobs import Job
 from app.workflow.predictions.queries import purging
-from app.workflow.predictions.service import predicting, requesting, training
+from app.workflow.predictions.service import predicting, requesting, training, training_failures
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
 PURGE_INTERVAL_SECONDS = 86_400
@@ -72,20 +72,23 @@ def schedule_training(batch: Sequence[Job]) -> None:
     training.enqueue_due_training(sorted(schema_ids))
 
 
-def _record_interruption(job: Job, _error: str) -> None:
-    training.record_interruption(UUID(job.args["schema_version_id"]))
+def _record_training_failure(job: Job, error: str) -> None:
+    failure = training_failures.build_failure(error)
+    training.record_failure(UUID(job.args["schema_version_id"]), failure)
 
 
-@jobs.handler(training.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_record_interruption)
+@jobs.handler(
+    training.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_record_training_failure
+)
 def train(job: Job) -> None:
     """Train a model for a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])
     try:
         model_id = training.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
     except training.DocumentsChanged:
-        raise jobs.Retry("a document was deleted during training") from None
+        raise jobs.Retry(training_failures.DOCUMENT_DELETED) from None
     except learning.LearningInterrupted:
-        raise jobs.Retry("the training process was killed") from None
+        raise jobs.Retry(training_failures.PROCESS_KILLED) from None
     if model_id is not None:
         # Until this run commits, its unique key prevents other runs from being enqueued. Another
         # job then checks whether the tag sets that were accepted during this run require a new run.

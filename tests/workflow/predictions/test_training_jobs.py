@@ -222,4 +222,4 @@ def test_a_schema_is_deleted_with_its_models(trainable_workspace: Workspace) -> 
                         " AND error IS NOT NULL", org=trainable_workspace.org.id)  # fmt: skip
     assert failed == []
     with trainable_workspace.transaction():
-        training.record_interruption(version_id)
+        training.record_failure(version_id, LearningFailed("interrupted", "It was killed."))

@@ -180,14 +180,13 @@ def _count_training_documents(version: VersionRow) -> int:
     return examples.count_training_documents(version.schema_id, version_ids)
 
 
-def record_interruption(version_id: UUID) -> None:
-    """Record a training run of which every attempt failed, with the error `interrupted`.
+def record_failure(version_id: UUID, failure: LearningFailed) -> None:
+    """Record a training run of which every attempt failed, with the reason.
 
     The next run is due only when there are more documents.
     """
     version = _find_version(version_id)
     if version is not None:
-        failure = LearningFailed("interrupted", "Every attempt to train the model was interrupted.")
         _save_failure(version, _count_training_documents(version), failure)
 
 
