@@ -44,7 +44,9 @@ _ERROR_PAUSE_SECONDS = 1.0
 
 
 def compute_pause(failures: int) -> float:
-    """Return the pause in seconds before a first attempt, after `failures` consecutive failures.
+    """Return how long a webhook is paused after `failures` consecutive failures, in seconds.
+
+    During the pause, no first attempt at a delivery is made; retries have their own due times.
 
     The pauses up to the tenth failure add up to about a minute. By then, a receiver that restarts
     is available again, and the webhook of a receiver that no longer exists is deactivated.

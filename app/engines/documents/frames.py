@@ -14,7 +14,7 @@ FRAME_TYPES = frozenset(
 )
 
 BOX_UNITS = 100_000
-"""The width and the height of every page in box units. Box coordinates are integers."""
+"""The width and the height of every page in the unit of box coordinates, which are integers."""
 
 PAGES_FRAME_BYTES = 1 << 15
 """The size in bytes at which buffered pages are sent: half the capacity of a pipe."""

@@ -89,7 +89,7 @@ class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
 
 
 class InvalidModel(Exception):  # noqa: N818 - named after the outcome
-    """The content is not a model, or the model is too large or has a different feature version."""
+    """The content is not a model, or the model is too large or was trained with other features."""
 
 
 @dataclass(frozen=True, slots=True)

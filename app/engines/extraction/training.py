@@ -74,16 +74,18 @@ def _train(
     prepared_examples = prepare_examples(selected_examples, fields)
     headers = learn_headers(prepared_examples, fields)
     targets = list_targets(prepared_examples, fields)
-    alignment_lists = [
+    alignments_by_example = [
         [sequences.align_values(example, target) for target in targets]
         for example in prepared_examples
     ]
-    usable_indexes = [index for index, alignments in enumerate(alignment_lists) if any(alignments)]
+    usable_indexes = [
+        index for index, alignments in enumerate(alignments_by_example) if any(alignments)
+    ]
     if len(usable_indexes) < MIN_EXAMPLES:
         raise NotEnoughExamples(len(usable_indexes))
     prepared_examples = [prepared_examples[index] for index in usable_indexes]
-    alignment_lists = [alignment_lists[index] for index in usable_indexes]
-    corpus, sequence_model = _build_corpus(prepared_examples, targets, alignment_lists)
+    alignments_by_example = [alignments_by_example[index] for index in usable_indexes]
+    corpus, sequence_model = _build_corpus(prepared_examples, targets, alignments_by_example)
     field_parameters, outcomes = {}, []
     for target in targets:
         if any(target.name in example.values for example in prepared_examples):
@@ -109,16 +111,16 @@ def _train(
 def _build_corpus(
     prepared_examples: list[PreparedExample],
     targets: list[Target],
-    alignment_lists: list[list[Any]],
+    alignments_by_example: list[list[Any]],
 ) -> tuple[_Corpus, crf.SequenceModel]:
     counts = [
-        sum(1 for alignments in alignment_lists if alignments[n]) for n in range(len(targets))
+        sum(1 for alignments in alignments_by_example if alignments[n]) for n in range(len(targets))
     ]
     ranked_indexes = sorted(range(len(targets)), key=lambda n: (-counts[n], n))
     learned_indexes = sorted(n for n in ranked_indexes[: sequences.MAX_TARGETS] if counts[n])
     labels = [
         sequences.label_tokens(example, [alignments[n] for n in learned_indexes])
-        for example, alignments in zip(prepared_examples, alignment_lists, strict=True)
+        for example, alignments in zip(prepared_examples, alignments_by_example, strict=True)
     ]
     folds = sequences.assign_folds(
         len(prepared_examples),
@@ -127,7 +129,9 @@ def _build_corpus(
     sequence_model, scores = sequences.train_sequence_models(
         prepared_examples, labels, 1 + 2 * len(learned_indexes), folds
     )
-    training_index = sequences.build_training_index(prepared_examples, targets, alignment_lists)
+    training_index = sequences.build_training_index(
+        prepared_examples, targets, alignments_by_example
+    )
     field_positions = {targets[n].name: position for position, n in enumerate(learned_indexes)}
     return _Corpus(
         prepared_examples, targets, training_index, folds, scores, field_positions

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _STARTTLS_PORT = 143
 _MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 """The maximum size in bytes of all responses to one command."""
-_EMPTY_PART = re.compile(rb'\bBODY\[\](?:<\d+>)? (?:""|NIL)')
+_EMPTY_BODY = re.compile(rb'\bBODY\[\](?:<\d+>)? (?:""|NIL)')
 
 
 class ImapClient(imaplib.IMAP4):
@@ -95,7 +95,7 @@ class ImapClient(imaplib.IMAP4):
         status, data = self.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
         parts = [item[1] for item in data if isinstance(item, tuple)]
         # Some servers, such as Cyrus, send an empty part as a quoted string.
-        if not parts and offset > 0 and any(_EMPTY_PART.search(item or b"") for item in data):
+        if not parts and offset > 0 and any(_EMPTY_BODY.search(item or b"") for item in data):
             return b""
         if status != "OK" or not parts:
             raise ObjectMissing

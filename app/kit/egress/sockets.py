@@ -28,7 +28,8 @@ twice. It is shorter than the keep-alive timeout of all known servers."""
 class ResponseTooLarge(HTTPException):
     """The response exceeds the size limit of the call.
 
-    It derives from HTTPException, so that the HTTP libraries treat it as a server error.
+    It derives from `http.client.HTTPException`, so that HTTP client libraries handle it like an
+    invalid response of the remote server.
     """
 
 

@@ -175,8 +175,8 @@ def claim(
 
     Args:
         queue: the name of the queue.
-        last_served_key: the fairness key that was served last. The search starts at the next key
-            and wraps around.
+        last_served_key: the fairness key (the organization id of a job) that was served last. The
+            search starts at the next key and wraps around.
         quota: the maximum number of concurrent runs of one organization in this queue.
         batch_functions: the functions that accept several jobs in one run.
 

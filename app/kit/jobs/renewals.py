@@ -16,7 +16,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 _RETRY_SECONDS = 1.0
-_keepers: dict[int, LeaseKeeper] = {}
+_keepers_by_pid: dict[int, LeaseKeeper] = {}
 _lock = Lock()
 
 
@@ -35,10 +35,10 @@ def keep_renewed(app: Flask, lease: Lease) -> Iterator[None]:
 def _get_keeper(app: Flask) -> LeaseKeeper:
     """Return the keeper of this process. The first call creates it and starts its thread."""
     with _lock:
-        keeper = _keepers.get(os.getpid())
+        keeper = _keepers_by_pid.get(os.getpid())
         if keeper is None:
-            _keepers.clear()
-            keeper = _keepers[os.getpid()] = LeaseKeeper(app, JOB_LEASES)
+            _keepers_by_pid.clear()
+            keeper = _keepers_by_pid[os.getpid()] = LeaseKeeper(app, JOB_LEASES)
             Thread(target=_renew_leases, args=[keeper], name="leases", daemon=True).start()
         return keeper
 

@@ -144,7 +144,7 @@ def notify_of_connector_alert(event: Event) -> None:
 def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of rejected tag sets, and users to whom a document was transferred."""
     notices = []
-    for data, values in _list_decision_values(events):
+    for data, values in _claim_decisions(events):
         is_sent_back = data["send_to"] in ("labeler", data["labeler_id"])
         if data["labeler_id"] is not None:
             topic_name = "label_sets_sent_back" if is_sent_back else "label_sets_rejected"
@@ -162,7 +162,7 @@ def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
 def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers whose accepted or rejected tag sets were reopened as drafts."""
     notices = []
-    for data, values in _list_decision_values(events):
+    for data, values in _claim_decisions(events):
         if data["labeler_id"] is not None and data.get("to") != "review":
             link = f"{_API}/tag-sets/{data['tag_set_id']}"
             user_ids = _parse_uuids([data["labeler_id"]])
@@ -170,10 +170,13 @@ def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
     collect_notices(notices)
 
 
-def _list_decision_values(
+def _claim_decisions(
     events: Sequence[Event],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Claim events; yield the payload and notice values of each event whose document exists."""
+    """Claim events, so that only this job handles them, and yield those whose documents exist.
+
+    Yields the payload of each event, and the values for a `Notice` about it.
+    """
     payloads = _claim_payloads(events)
     artifact_ids = _parse_uuids(data["artifact_id"] for data in payloads)
     document_names = references.list_document_names(artifact_ids)

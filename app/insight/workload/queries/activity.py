@@ -57,7 +57,9 @@ _REVIEWS_BY_DAY = text(
 
 
 class SubmissionCounts(NamedTuple):
-    """A user's submissions by outcome, on the day number `day`, or in the period if it is None.
+    """A user's submissions by outcome, on one day or in the whole period.
+
+    `day` is the number of the day in the period, from 1, or None for the whole period.
 
     `seconds_spent` is the time in seconds spent on tag sets whose last submission in the period was
     on that day; `timed` is the number of these tag sets that have a recorded time.

@@ -26,7 +26,7 @@ from app.kit.typed_settings import ValidatedSettings
 from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 DELETE_OBJECTS_JOB = "connectors.forget"
-"""The name of the job that deletes the object records of a deleted connector."""
+"""The name of the job that deletes the records of a deleted connector's crawled documents."""
 _DELETE_BATCH_SIZE = 1000
 
 

@@ -1,4 +1,4 @@
-"""Storage of trained models: authentication, activation and removal."""
+"""Storage of trained models: signing and verification of their bytes, activation and removal."""
 
 from collections.abc import Sequence
 from functools import lru_cache

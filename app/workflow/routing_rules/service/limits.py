@@ -29,7 +29,10 @@ MAX_SIMULATION_SECONDS = 5.0
 
 
 class PatternTotals(NamedTuple):
-    """The total numbers of patterns and of their instructions (`program_size`) in several rules."""
+    """The number of patterns in several rules, and the total size of their compiled programs.
+
+    `program_size` is a number of instructions.
+    """
 
     pattern_count: int
     program_size: int
