@@ -53,16 +53,22 @@ def check_request(request: ReplayRequest) -> None:
     check_events(request.events, "replay.events")
     if len(set(request.statuses)) < len(request.statuses):
         raise errors.invalid("`statuses` must not contain duplicates.", "replay.statuses")
+    _check_period(request.start, request.end)
+
+
+def _check_period(start: datetime | None, end: datetime | None) -> None:
+    """Raise 400 if the period is invalid. `end` may be in the future: the replay then ends now."""
     now = db.utc_now()
-    if request.start is None:
-        return
-    if request.start < now - RETENTION:
+    details = {"earliest": (now - RETENTION).isoformat().replace("+00:00", "Z")}
+    if start is not None and start < now - RETENTION:
         message = f"`from` must be within the last {RETENTION_DAYS} days."
-        earliest = (now - RETENTION).isoformat().replace("+00:00", "Z")
-        raise errors.invalid(message, "replay.from", earliest=earliest)
-    if request.start >= now:
+        raise errors.invalid(message, "replay.from", **details)
+    if start is not None and start >= now:
         raise errors.invalid("`from` must be in the past.", "replay.from")
-    if request.end is not None and request.start >= request.end:
+    if end is not None and end <= now - RETENTION:
+        message = f"`to` must not be more than {RETENTION_DAYS} days ago."
+        raise errors.invalid(message, "replay.to", **details)
+    if start is not None and end is not None and start >= end:
         raise errors.invalid("`from` must be before `to`.", "replay.from")
 
 

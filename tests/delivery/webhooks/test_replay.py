@@ -366,7 +366,9 @@ _LATER = "2999-01-01T00:00:00Z"
     [
         ({"from": "2020-01-01T00:00:00Z"}, 400, "replay.from"),
         ({"from": _LATER}, 400, "replay.from"),
+        ({"from": "2020-01-01T00:00:00Z", "to": "2020-01-02T00:00:00Z"}, 400, "replay.from"),
         ({"from": "yesterday"}, 422, "replay.from"),
+        ({"to": "2020-01-01T00:00:00Z"}, 400, "replay.to"),
         ({"to": 7}, 422, "replay.to"),
         ({"events": []}, 400, "replay.events"),
         ({"events": ["test"]}, 400, "replay.events"),
@@ -391,6 +393,18 @@ def test_the_range_must_not_end_before_it_starts(hooks: Any) -> None:
     at = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
     status, error = _get_replay_error(hooks, created, **{"from": at, "to": at})
     assert (status, error["field"]) == (400, "replay.from")
+
+
+def test_the_end_of_a_range_is_checked_without_its_start(hooks: Any) -> None:
+    created, _ = _create_missed_deliveries(hooks, 1)
+    before_retention = datetime.now(UTC) - timedelta(days=30, minutes=1)
+    status, error = _get_replay_error(hooks, created, to=before_retention.isoformat())
+    assert (status, error["field"]) == (400, "replay.to")
+    assert error["message"] == "`to` must not be more than 30 days ago."
+    assert datetime.fromisoformat(error["details"]["earliest"]) > before_retention
+    within_retention = before_retention + timedelta(hours=1)
+    webhook = _replay(hooks, created, to=within_retention.isoformat())
+    assert webhook["replay"]["progress"] == {"done": 0, "total": 0}
 
 
 def test_a_range_may_end_in_the_future(hooks: Any) -> None:
