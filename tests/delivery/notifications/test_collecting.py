@@ -173,5 +173,5 @@ def test_emails_are_in_the_readers_language(workspace: Workspace, inbox: Inbox) 
     inbox.work()
     inbox.send_all_emails()
     (email,) = list_emails_to(workspace.org.email("labeler"))
-    assert email.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
+    assert email.subject == "[Test] 2 deiner Tag-Sets wurden zurückgegeben"
     assert "Öffnen:" in email.text.splitlines()
