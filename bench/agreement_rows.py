@@ -16,7 +16,7 @@ from tests.factories.labels import make_field
 _SPANS = 10_000
 _TABLE_ROWS = 1_000
 _COLUMNS = ("item", "unit", "count", "price", "sum")
-_SHAPES = build_field_specs(
+_FIELD_SPECS = build_field_specs(
     [
         make_field("names", "span", multiple=True),
         make_field("lines", "table", columns=[make_field(name, "text") for name in _COLUMNS]),
@@ -76,11 +76,11 @@ def _build_tag(field: str, value: str, row: int | None, evidence: list[Any]) -> 
 
 
 def _check_agreement(tag_sets: list[_Tags]) -> None:
-    assert has_agreement(align_rows(tag_sets, _SHAPES).tag_sets, _SHAPES, 0.6) is True
+    assert has_agreement(align_rows(tag_sets, _FIELD_SPECS).tag_sets, _FIELD_SPECS, 0.6) is True
 
 
 def _check_changes(tag_sets: list[_Tags]) -> None:
-    assert diff_by_content(tag_sets[0], tag_sets[1], _SHAPES).changes
+    assert diff_by_content(tag_sets[0], tag_sets[1], _FIELD_SPECS).changes
 
 
 def _read_tags(tag_sets: list[_Tags]) -> None:
@@ -88,7 +88,7 @@ def _read_tags(tag_sets: list[_Tags]) -> None:
     for tags in tag_sets:
         marks_by_value: dict[Any, Any] = {}
         for tag in tags:
-            marks = list_marks([tag], _SHAPES[tag["field"]])
+            marks = list_marks([tag], _FIELD_SPECS[tag["field"]])
             marks_by_value[tag["field"], tag["row"], build_value_key(tag)] = marks
 
 

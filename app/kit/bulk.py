@@ -76,8 +76,8 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
     `act` returns an error for each record that failed. The result lists only failed records, at
     most `MAX_OUTCOMES`. If the first batch raises an API or database error, nothing is changed and
     the error is raised. If a later batch raises one, the earlier batches stay committed. The
-    records of this batch and of the following batches then count as failed, but the result lists
-    only those of this batch.
+    records of this batch and of the following batches then count as failed; of these records, the
+    result lists only those of this batch.
     """
     failures: dict[UUID, ApiError] = {}
     failed_count = 0

@@ -289,10 +289,7 @@ class DirectWriter:
 
 
 def _open_nonblocking(descriptor: int, mode: int) -> int | socket.socket | None:
-    """Return a non-blocking descriptor or socket for the same file.
-
-    Returns None if the file is not a socket, a pipe or a terminal, or if opening it fails.
-    """
+    """Return a non-blocking descriptor or socket for the file, or None if none can be opened."""
     # If opening is not allowed (another user's terminal), the caller uses the queue.
     with suppress(OSError):
         if stat.S_ISSOCK(mode):

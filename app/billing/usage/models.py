@@ -13,8 +13,8 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 _DERIVED = ({"info": {"derived": True}},)
-"""The arguments of tables that the erasure of an organization skips, because their rows are deleted
-together with the rows from which they are derived."""
+"""The arguments of tables that the erasure of an organization skips, because a trigger deletes
+their rows when the status of the organization becomes `erased`."""
 
 
 class UsageChange(db.Base):

@@ -36,9 +36,10 @@ TRAINING_LIMITS = LearningLimits()
 
 
 class LearningFailed(Exception):  # noqa: N818 - named after the outcome
-    """The child process returned an error or no result.
+    """The training failed for the reason in `code`.
 
-    `code` is `not_enough_examples`, `out_of_memory`, `timed_out` or `crashed`.
+    The child process returned an error or no result (`not_enough_examples`, `out_of_memory`,
+    `timed_out` or `crashed`), or the caller gave up (with a code of its own).
     """
 
     def __init__(self, code: str, message: str) -> None:

@@ -179,15 +179,16 @@ class SchemaField(TableColumn):
     columns = List(Nested(TableColumn))
 
 
+_AUTO_ACCEPT = "Minimum {} to auto-accept; null means never."
+
+
 class ReviewPolicy(Response):
     """The rules for reviewing tag sets."""
 
     labels_per_artifact = Int(description="The number of tag sets that an artifact needs.")
     sample_rate = Float(description="The fraction (0 to 1) of tag sets sampled for review.")
-    auto_accept_agreement = Float(allow_none=True, description="Minimum agreement to auto-accept.")
-    auto_accept_confidence = Float(
-        allow_none=True, description="Minimum confidence to auto-accept; null means never."
-    )
+    auto_accept_agreement = Float(allow_none=True, description=_AUTO_ACCEPT.format("agreement"))
+    auto_accept_confidence = Float(allow_none=True, description=_AUTO_ACCEPT.format("confidence"))
     max_rejections = Int(allow_none=True, description="Null means that there is no limit.")
 
 

@@ -37,7 +37,7 @@ def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
     """Lock those of the meters that have a limit, and return their limits and their current usage.
 
-    The locks are held until the transaction ends, so no other transaction can add usage meanwhile.
+    The locks are held until the transaction ends. Calls for the same meters wait until then.
     """
     preloaded_plan = find_plan()
     plan, by_meter = get_limits() if preloaded_plan is None else build_limits(*preloaded_plan)

@@ -173,10 +173,7 @@ def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
 def _claim_decisions(
     events: Sequence[Event],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Claim events, so that only this job handles them, and yield those whose documents exist.
-
-    Yields the payload of each event, and the values for a `Notice` about it.
-    """
+    """Claim events; yield the payload and `Notice` values of those whose documents exist."""
     payloads = _claim_payloads(events)
     artifact_ids = _parse_uuids(data["artifact_id"] for data in payloads)
     document_names = references.list_document_names(artifact_ids)

@@ -93,8 +93,8 @@ class Artifact(TenantModel, db.Revised, db.Base):
     The revision counts edits by clients; labeling changes claim, status and counts, but not the
     revision.
     `labeled_by` has the labeler of each submitted or accepted tag set, null for a model's tag set.
-    `reserved_for` has the users to whom a draft was returned or transferred. With both columns, the
-    row alone shows who may label the document. `routing_since` is the time at which the document
+    `reserved_for` has the users for whom drafts reserve the document. With both columns, the row
+    alone shows who may label the document. `routing_since` is the time at which the document
     began to wait for the routing rules; it waits while it is `processing`. `ingested_at` is the
     time at which it was ready for the first time. `parent_id` is the email or mailbox that contains
     the document; the parent may have been deleted. `attachment_count` is the number of attachments

@@ -71,11 +71,8 @@ _DEVIATIONS = 5
 Hits are assumed to be independent of time, so their number has a Poisson distribution.
 """
 _MAX_NEWEST = 100_000
-"""The maximum number of newest documents to search for hits.
-
-If more would be necessary, `_find_by_index` is used instead, which costs less. It reads all hits,
-which then are fewer than MIN_HITS_TO_TEST_NEWEST.
-"""
+"""The maximum number of newest documents to search for hits. If more would be necessary, it is
+faster to read all hits (`_find_by_index`)."""
 _MAX_ATTEMPTS = 5
 """The maximum number of times that a page is searched. The search is repeated if documents that it
 found are deleted before they are read."""

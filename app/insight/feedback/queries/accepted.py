@@ -57,8 +57,8 @@ class EligibleTagSet(NamedTuple):
 def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the revision numbers of the eligible tag sets among these ids, by tag set id.
 
-    Tag sets are eligible for automatic feedback if they are accepted, their first revision has only
-    predicted tags, and they have at most `MAX_BYTES` of tags.
+    Tag sets are eligible for automatic feedback if they are accepted, they began from a prediction,
+    their first revision has only predicted tags, and they have at most `MAX_BYTES` of tags.
     """
     rows = db.session().execute(_filter_eligible(select(TagSet.id, TagSet.revision), tag_set_ids))
     return {row.id: row.revision for row in rows}

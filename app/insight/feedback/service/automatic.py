@@ -26,10 +26,10 @@ def record(id_pairs: Sequence[tuple[UUID, UUID]]) -> int:
     """Record, replace or delete the automatic feedback on tag sets.
 
     `id_pairs` contains pairs of artifact id and tag set id. A tag set gets automatic feedback only
-    if it is accepted, its first revision has only predicted tags, and it has at most
-    `accepted.MAX_BYTES` of tags.
-    Automatic feedback replaces feedback that was reported on the same document and model. Returns
-    the number of tag sets whose feedback has changed. Locks the recording of feedback.
+    if it is accepted, it began from a prediction, its first revision has only predicted tags, and
+    it has at most `accepted.MAX_BYTES` of tags. Automatic feedback replaces feedback that was
+    reported on the same document and model. Returns the number of tag sets whose feedback has
+    changed. Locks the recording of feedback.
     """
     ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in id_pairs))
     recording.lock_recording()

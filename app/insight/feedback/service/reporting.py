@@ -26,6 +26,9 @@ from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.rules import VersionRules
 
 MAX_VALUE_BYTES = 10_000
+_MISSING_VERSION = (
+    "The artifact has no schema with a published version. Set its schema, or send `tag_set_id`."
+)
 
 
 @dataclass(slots=True)
@@ -102,11 +105,7 @@ def _build_row(
     tag_set = _find_tag_set(report, records)
     version_id = document.version_id if tag_set is None else tag_set.schema_version_id
     if version_id is None:
-        message = (
-            "The artifact has no schema with a published version. Set its schema, or send"
-            " `tag_set_id`."
-        )
-        raise errors.invalid(message, "artifact_id")
+        raise errors.invalid(_MISSING_VERSION, "artifact_id")
     version = rules.get_version_rules(version_id)
     field_spec = version.field_specs.get(report["field"])
     if field_spec is None:

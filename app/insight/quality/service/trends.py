@@ -72,9 +72,8 @@ def get_trends(
 
     At most `MAX_SERIES` groups are returned: those with the most cases. The metrics of teams and of
     other labelers require the reviewer role. Raises 400 if a trend of fields has no `schema_id` or
-    a metric that does not apply to fields, if filters and group cannot be combined, for an invalid
-    period, or for too many buckets; 403 if the caller may not see the metric; 404 for an unknown
-    schema.
+    a metric that fields do not have, if filters and group cannot be combined, for an invalid period
+    or too many buckets; 403 if the caller may not see the metric; 404 for an unknown schema.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)

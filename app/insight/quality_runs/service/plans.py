@@ -1,6 +1,6 @@
 """Plan how each field of a schema is compared."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
@@ -92,6 +92,17 @@ class FieldPlan:
         return self.comparison == ComparisonMethod.VALUE and self.kind in CHOICE_TYPES
 
 
+def _find_newest_field_specs(
+    field_specs_of_versions: Iterable[Mapping[str, FieldSpec]],
+) -> dict[str, FieldSpec]:
+    """Return each field's specification in the first version, which is the newest, that has it."""
+    newest_field_specs: dict[str, FieldSpec] = {}
+    for field_specs in field_specs_of_versions:
+        for name, field_spec in field_specs.items():
+            newest_field_specs.setdefault(name, field_spec)
+    return newest_field_specs
+
+
 def plan_fields(
     versions: Sequence[VersionFields], names: Sequence[str], metrics: Iterable[str]
 ) -> list[FieldPlan]:
@@ -103,19 +114,14 @@ def plan_fields(
     field_specs_by_version = {version.id: build_field_specs(version.fields) for version in versions}
     numbers = {version.id: version.number for version in versions}
     selected_metrics = [metric for metric in Metric if metric in set(metrics)]
-    newest_field_specs: dict[str, FieldSpec] = {}
-    for field_specs in field_specs_by_version.values():
-        for name, field_spec in field_specs.items():
-            newest_field_specs.setdefault(name, field_spec)
+    newest_field_specs = _find_newest_field_specs(field_specs_by_version.values())
     options = _list_options(versions)
     plans = []
     for name, field_spec in newest_field_specs.items():
         if names and name not in names:
             continue
         field_spec_by_version = {
-            key: field_specs[name]
-            for key, field_specs in field_specs_by_version.items()
-            if name in field_specs
+            key: specs[name] for key, specs in field_specs_by_version.items() if name in specs
         }
         comparison = _choose_comparison(name, field_spec)
         plan = FieldPlan(

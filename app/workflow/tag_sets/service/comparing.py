@@ -93,11 +93,8 @@ def compare(
     this_side = _ComparisonSide("tag_set", tag_set_id, tag_set.revision, tag_set.tags)
     if at_revision is not None:
         this_side = _get_revision_side(tag_set_id, at_revision, "at_revision")
-    difference = diff_by_content(
-        other_side.tags,
-        this_side.tags,
-        rules.get_version_rules(tag_set.schema_version_id).field_specs,
-    )
+    field_specs = rules.get_version_rules(tag_set.schema_version_id).field_specs
+    difference = diff_by_content(other_side.tags, this_side.tags, field_specs)
     counts = summarize_changes(difference.changes, max_entries=0)
     return {
         "tag_set_id": tag_set_id,
@@ -146,29 +143,24 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     comparable_rows = [row for row in rows if row.schema_id == artifact.schema_id]
     counted_rows = [row for row in comparable_rows if _is_counted(row)]
     newest = max(comparable_rows, key=lambda row: row.version, default=None)
-    field_specs = (
-        {} if newest is None else rules.get_version_rules(newest.schema_version_id).field_specs
-    )
+    version_rules = None if newest is None else rules.get_version_rules(newest.schema_version_id)
+    field_specs = {} if version_rules is None else version_rules.field_specs
     alignment = align_rows([row.tags for row in counted_rows], field_specs)
     budget = Budget(MAX_MATCHED_MARKS)
     result = measure_agreement(alignment.tag_sets, field_specs, budget)
     ids = [row.id for row in counted_rows]
     vote_results = find_majority(alignment.tag_sets, field_specs)
-    fields = _render_fields(
-        vote_results, ids, alignment, result.tag_keys if result is not None else {}
-    )
+    agreement_by_key = {} if result is None else result.tag_keys
+    fields = _render_fields(vote_results, ids, alignment, agreement_by_key)
     gold_tag_set = _find_gold_tag_set(comparable_rows) if artifact.gold else None
     return {
         "artifact_id": artifact_id,
         "labels_per_artifact": newest.required_labels if newest is not None else None,
         "agreement": result.overall if result is not None else None,
         "sets": [
-            {
-                **row._asdict(),
-                "tag_set_id": row.id,
-                "counted": row.id in ids,
-                "gold_agreement": _measure_gold_agreement(row, gold_tag_set, field_specs, budget),
-            }
+            row._asdict()
+            | {"tag_set_id": row.id, "counted": row.id in ids}
+            | {"gold_agreement": _measure_gold_agreement(row, gold_tag_set, field_specs, budget)}
             for row in rows
         ],
         "fields": fields,
