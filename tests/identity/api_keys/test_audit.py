@@ -3,14 +3,12 @@
 from typing import Any
 
 from tests.factories import Org
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 
 
 def _list_entries(org: Org, action: str) -> list[Any]:
     path = f"/organizations/{org.slug}/audit-log"
-    answer = org.api("owner").get(path, query_string={"action": action})
-    assert answer.status_code == 200, answer.json
-    entries: list[Any] = answer.json["data"]
+    entries: list[Any] = get_data(org.api("owner").get(path, query_string={"action": action}))
     return entries
 
 

@@ -18,7 +18,7 @@ from app.kit.principal import Caller, Organization
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.emails import list_emails_to
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 from tests.factories.queueing import hold_lock
 from tests.factories.workspace import Workspace, tag
 
@@ -252,9 +252,7 @@ def test_a_key_labels_in_the_name_of_who_left(org: Org, work: Work) -> None:
     work()
     document = workspace.artifact()
     assert key.post(f"/artifacts/{document}/claim").status_code == 200
-    made = key.post(f"/artifacts/{document}/tag-sets", {"from": "empty"})
-    assert made.status_code == 201, made.json
-    tag_set = made.json["data"]
+    tag_set = get_data(key.post(f"/artifacts/{document}/tag-sets", {"from": "empty"}), 201)
     assert tag_set["labeler"]["id"] == str(org.users["admin"])
     body = {"tags": [tag("number", "1")], "revision": tag_set["revision"]}
     saved = key.put(f"/tag-sets/{tag_set['id']}/tags", body)

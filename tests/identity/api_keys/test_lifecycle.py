@@ -7,7 +7,8 @@ import pytest
 
 from tests.factories import Org
 from tests.factories.counts import run_sql
-from tests.factories.orgs import Api
+from tests.factories.errors import check_error
+from tests.factories.orgs import Api, get_data
 
 
 def _path(org: Org) -> str:
@@ -28,9 +29,7 @@ def _is_refused(api: Api) -> bool:
 
 
 def test_a_key_is_shown_once(org: Org) -> None:
-    made = _create_key(org, read_only=True, expires_at="2999-01-31T00:00:00Z")
-    assert made.status_code == 201
-    data = made.json["data"]
+    data = get_data(_create_key(org, read_only=True, expires_at="2999-01-31T00:00:00Z"), 201)
     key = data.pop("key")
     assert key.startswith("dl_")
     assert data["prefix"] == key[: len(data["prefix"])]
@@ -61,10 +60,7 @@ def test_the_same_idempotency_key_makes_one(org: Org) -> None:
 
 @pytest.mark.parametrize("maker", ["owner", "admin"])
 def test_no_key_is_an_owner(org: Org, maker: str) -> None:
-    answer = _create_key(org, maker, role="owner")
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "role"
-    assert answer.json["error"]["code"] == "validation_error"
+    check_error(_create_key(org, maker, role="owner"), 400, "validation_error", field="role")
 
 
 @pytest.mark.parametrize(
@@ -81,17 +77,13 @@ def test_no_key_is_an_owner(org: Org, maker: str) -> None:
     ],
 )
 def test_what_does_not_fit_is_named(org: Org, members: dict[str, Any], field: str) -> None:
-    answer = _create_key(org, **members)
-    assert answer.status_code == 422
-    assert answer.json["error"]["field"] == field
+    check_error(_create_key(org, **members), 422, "unprocessable", field=field)
     assert org.api("admin").get(_path(org)).json["data"] == []
 
 
 def test_an_end_in_the_past_is_refused(org: Org) -> None:
     past = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
-    answer = _create_key(org, expires_at=past)
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "expires_at"
+    check_error(_create_key(org, expires_at=past), 400, "validation_error", field="expires_at")
 
 
 def test_keys_are_listed_by_page_and_name(org: Org) -> None:
@@ -154,5 +146,4 @@ def test_keys_of_a_suspended_organization_read(org: Org) -> None:
     run_sql(org, "UPDATE organizations SET status = 'suspended' WHERE id = :org")
     assert api.get("/artifacts").status_code == 200
     answer = api.post("/webhooks", {"url": "https://example.com", "events": ["export.completed"]})
-    assert answer.status_code == 403
-    assert answer.json["error"]["code"] == "permission_denied"
+    check_error(answer, 403, "permission_denied")

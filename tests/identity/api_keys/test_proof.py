@@ -9,6 +9,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.counts import run_sql
+from tests.factories.errors import check_error
 from tests.factories.orgs import Api
 from tests.factories.statements import Call, record_prepared, record_statements
 
@@ -19,8 +20,7 @@ def test_a_key_needs_no_slug_and_none_but_its_own(org: Org, other_org: Org) -> N
     answers = []
     for slug in (other_org.slug, "no-such-organization", "", org.slug.upper()):
         answer = api.get("/artifacts", headers={"X-Org-Slug": slug})
-        assert answer.status_code == 403
-        assert answer.json["error"]["code"] == "permission_denied"
+        check_error(answer, 403, "permission_denied")
         answers.append(answer.data)
     assert len(set(answers)) == 1
     assert api.get("/artifacts", headers={"X-Org-Slug": org.slug}).status_code == 200
@@ -82,8 +82,7 @@ def test_a_key_sees_its_own_organization_only(org: Org, other_org: Org) -> None:
 def test_a_key_makes_no_key(org: Org) -> None:
     path = f"/organizations/{org.slug}/api-keys"
     answer = org.key("admin").post(path, {"name": "Another", "role": "viewer"})
-    assert answer.status_code == 403
-    assert answer.json["error"]["code"] == "permission_denied"
+    check_error(answer, 403, "permission_denied")
 
 
 def test_idempotency_keys_of_two_keys_and_their_maker_do_not_meet(org: Org) -> None:
@@ -113,9 +112,7 @@ def test_what_is_no_key_is_refused_alike(org: Org, key: str) -> None:
     api = Api(org.app.test_client(), None, org.slug, key)
     answers = {api.get(path).data for path in ("/auth/session", "/artifacts", "/webhooks")}
     assert len(answers) == 1
-    answer = api.get("/artifacts")
-    assert answer.status_code == 401
-    assert answer.json["error"]["code"] == "invalid_api_key"
+    check_error(api.get("/artifacts"), 401, "invalid_api_key")
 
 
 def test_an_empty_key_is_no_key(org: Org) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories.emails import SentEmail, list_emails_to
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 
 PASSWORD = "three rivers meet here"
 
@@ -37,9 +37,7 @@ class Person:
         return self.device().post("/auth/login", body, **kwargs)
 
     def sign_in(self, password: str = PASSWORD) -> Api:
-        answer = self.log_in(password)
-        assert answer.status_code == 200, answer.json
-        return self.device(answer.json["data"]["access_token"])
+        return self.device(get_data(self.log_in(password))["access_token"])
 
     def emails(self, to: str | None = None) -> list[SentEmail]:
         self.work()
@@ -76,9 +74,7 @@ def register(app: Flask, work: Callable[[], None]) -> Callable[..., Person]:
     def make(**members: Any) -> Person:
         body = {"email": address(), "password": PASSWORD, "name": "Nora Berg", **members}
         anonymous_client = Api(app.test_client(), None, None)
-        answer = anonymous_client.post("/auth/register", body)
-        assert answer.status_code == 201, answer.json
-        token = answer.json["data"]["access_token"]
+        token = get_data(anonymous_client.post("/auth/register", body), 201)["access_token"]
         return Person(app, body["email"], Api(app.test_client(), token, None), work)
 
     return make

@@ -13,6 +13,8 @@ from app.kit.events import OutboxEvent
 from tests.factories import Org, operator
 from tests.factories.counts import run_sql
 from tests.factories.emails import list_messages_to
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.queueing import run_concurrently
 
 
@@ -62,8 +64,7 @@ def test_setting_a_plan_replaces_and_the_same_again_is_nothing(org: Org) -> None
 )
 def test_plans_that_are_none(org: Org, body: dict[str, Any], field: str) -> None:
     answer = operator(org.app).put(f"/internal/organizations/{org.slug}/plan", json=body)
-    assert answer.status_code == 422
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 422, "unprocessable", field=field)
 
 
 def test_of_two_operators_with_one_revision_one_wins(org: Org) -> None:
@@ -79,9 +80,7 @@ def test_of_two_operators_with_one_revision_one_wins(org: Org) -> None:
 
 def test_suspended_and_reinstated(org: Org, work: Callable[[], None]) -> None:
     api, base = operator(org.app), f"/internal/organizations/{org.slug}"
-    answer = api.post(f"{base}/suspend", json={"reason": "Not paid"})
-    assert answer.status_code == 200
-    data = answer.json["data"]
+    data = get_data(api.post(f"{base}/suspend", json={"reason": "Not paid"}))
     assert (data["status"], data["suspension_reason"]) == ("suspended", "Not paid")
     assert data["suspended_at"] is not None
     owner = org.api("owner")
@@ -135,8 +134,7 @@ def test_unknown_organizations(
     org: Org, method: str, name: str, body: dict[str, str] | None, slug: str
 ) -> None:
     path = f"/internal/organizations/{slug}/{name}"
-    answer = operator(org.app).request(method, path, json=body)
-    assert (answer.status_code, answer.json["error"]["code"]) == (404, "not_found")
+    check_error(operator(org.app).request(method, path, json=body), 404, "not_found")
 
 
 @pytest.mark.parametrize(("method", "name", "body"), OPERATIONS)
@@ -147,8 +145,7 @@ def test_closed_organizations(
     set_status(org, status)
     path = f"/internal/organizations/{org.slug}/{name}"
     answer = operator(org.app).request(method, path, json=body)
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"state": status}
+    check_error(answer, 409, "conflict", details={"state": status})
 
 
 @pytest.mark.parametrize("credentials", ["Bearer wrong", "Bearer é", "Bearer \x80", "Bearer x y"])
@@ -164,8 +161,7 @@ def test_another_token_is_refused(org: Org, credentials: str) -> None:
 
 def test_a_user_is_refused_and_another_scheme_is_no_token(org: Org) -> None:
     path = f"/internal/organizations/{org.slug}/reinstate"
-    user = org.api("owner").post(path)
-    assert (user.status_code, user.json["error"]["code"]) == (401, "invalid_credentials")
+    check_error(org.api("owner").post(path), 401, "invalid_credentials")
     token = container.settings().control_plane_token
     basic = org.anonymous().post(path, headers={"Authorization": f"Basic {token}"})
     assert (basic.status_code, basic.json["error"]["code"]) == (401, "invalid_credentials")
@@ -179,8 +175,7 @@ def test_without_a_token_of_the_operators_nobody_is_let_in(
     monkeypatch.setattr(container.current(), "settings", closed)
     path = f"/internal/organizations/{org.slug}/reinstate"
     for caller in (api, org.anonymous(), org.api("owner")):
-        answer = caller.post(path)
-        assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
+        check_error(caller.post(path), 403, "permission_denied")
     empty = org.anonymous().post(path, headers={"Authorization": "Bearer "})
     assert empty.status_code == 403
 
@@ -194,7 +189,6 @@ def test_a_suspension_may_name_the_revision(org: Org, name: str, body: dict[str,
         api.post(f"{base}/{name}", json={**body, "revision": 1}),
         api.post(f"{base}/{name}", json=body, headers={"If-Match": '"1"'}),
     ):
-        assert (answer.status_code, answer.json["error"]["code"]) == (409, "stale_precondition")
-        assert answer.json["error"]["details"] == {"current_revision": 2}
+        check_error(answer, 409, "stale_precondition", details={"current_revision": 2})
     assert events(org, "organization.suspended") == []
     assert api.post(f"{base}/{name}", json=body, headers={"If-Match": '"2"'}).status_code == 200

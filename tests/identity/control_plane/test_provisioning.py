@@ -12,7 +12,8 @@ from app.kit import container, db
 from app.kit.ids import uuid7
 from tests.factories import Org, operator
 from tests.factories.emails import list_emails_to, list_messages_to
-from tests.factories.orgs import PASSWORD, Api
+from tests.factories.errors import check_error
+from tests.factories.orgs import PASSWORD, Api, get_data
 from tests.factories.queueing import run_concurrently
 
 PATH = "/internal/organizations"
@@ -26,17 +27,14 @@ def body(**owner: str) -> dict[str, Any]:
 
 def log_in(app: Flask, email: str, password: str) -> Api:
     anonymous = Api(app.test_client(), None, None)
-    answer = anonymous.post("/auth/login", json={"email": email, "password": password})
-    assert answer.status_code == 200, answer.json
-    return Api(app.test_client(), answer.json["data"]["access_token"], None)
+    data = get_data(anonymous.post("/auth/login", json={"email": email, "password": password}))
+    return Api(app.test_client(), data["access_token"], None)
 
 
 def test_a_new_owner_chooses_a_password_by_the_link(app: Flask, work: Callable[[], None]) -> None:
     sent = {**body(), "plan": "business"}
     email = sent["owner"]["email"]
-    answer = operator(app).post(PATH, json=sent)
-    assert answer.status_code == 201
-    data = answer.json["data"]
+    data = get_data(operator(app).post(PATH, json=sent), 201)
     assert (data["slug"], data["plan"], data["status"]) == (
         sent["organization"]["slug"],
         "business",
@@ -90,16 +88,13 @@ def test_the_same_key_makes_one_organization(app: Flask) -> None:
     assert (first.status_code, again.status_code) == (201, 201)
     assert first.json == again.json
     assert again.headers["Idempotency-Replayed"] == "true"
-    other = operator(app).post(PATH, json=body(), headers=headers)
-    assert (other.status_code, other.json["error"]["code"]) == (409, "conflict")
+    check_error(operator(app).post(PATH, json=body(), headers=headers), 409, "conflict")
 
 
 def test_a_slug_that_is_taken_leaves_nothing_behind(org: Org) -> None:
     sent = body()
     sent["organization"]["slug"] = org.slug
-    answer = operator(org.app).post(PATH, json=sent)
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["field"] == "organization.slug"
+    check_error(operator(org.app).post(PATH, json=sent), 409, "conflict", field="organization.slug")
     with org.app.app_context():
         count = text("SELECT count(*) FROM users WHERE email = :email")
         assert db.session().scalar(count, {"email": sent["owner"]["email"]}) == 0
@@ -138,8 +133,7 @@ def test_a_look_alike_address_and_a_disabled_account_are_conflicts(org: Org) -> 
     alike = org.email("viewer").replace("viewer", "vi\u0435wer")
     for email in (alike, org.email("labeler")):
         answer = operator(org.app).post(PATH, json=body(email=email))
-        assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-        assert answer.json["error"]["field"] == "owner.email"
+        check_error(answer, 409, "conflict", field="owner.email")
 
 
 def test_one_owner_of_several_made_at_once_has_one_account(app: Flask) -> None:
@@ -158,9 +152,8 @@ def test_one_owner_of_several_made_at_once_has_one_account(app: Flask) -> None:
 def _register(app: Flask, email: str) -> Api:
     """Register an account whose address is not verified, and return a client that is signed in."""
     sent = {"email": email, "password": PASSWORD, "name": "Mallory"}
-    answer = Api(app.test_client(), None, None).post("/auth/register", json=sent)
-    assert answer.status_code == 201, answer.json
-    return Api(app.test_client(), answer.json["data"]["access_token"], None)
+    data = get_data(Api(app.test_client(), None, None).post("/auth/register", json=sent), 201)
+    return Api(app.test_client(), data["access_token"], None)
 
 
 def test_whoever_registered_the_owners_address_loses_the_account(
@@ -171,9 +164,7 @@ def test_whoever_registered_the_owners_address_loses_the_account(
     stranger, anonymous = _register(app, email), Api(app.test_client(), None, None)
     work()
     (message,) = list_emails_to(email)
-    answer = operator(app).post(PATH, json=sent)
-    assert answer.status_code == 201, answer.json
-    assert answer.json["data"]["owner"]["created"] is False
+    assert get_data(operator(app).post(PATH, json=sent), 201)["owner"]["created"] is False
 
     assert stranger.get("/auth/session").status_code == 401
     login = {"email": email, "password": PASSWORD}

@@ -11,13 +11,12 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.prepared import REGISTRY
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.teams import add_members, make_team, make_teams
 
 
 def _list(org: Org, query: str = "") -> list[dict[str, Any]]:
-    answer = org.api("viewer").get(f"/organizations/{org.slug}/members{query}")
-    assert answer.status_code == 200, answer.json
-    return list(answer.json["data"])
+    return list(get_data(org.api("viewer").get(f"/organizations/{org.slug}/members{query}")))
 
 
 @contextmanager

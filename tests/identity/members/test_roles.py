@@ -11,6 +11,8 @@ import pytest
 from app.identity.control_plane import accounts
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.queueing import hold_lock
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
@@ -39,9 +41,8 @@ def _transfer(org: Org, by: str, user_id: UUID) -> Any:
 
 
 def test_a_changed_role_holds_from_the_next_request(org: Org) -> None:
-    answer = _role(org, "admin", "viewer", "reviewer", revision=1)
-    assert answer.status_code == 200
-    assert (answer.json["data"]["role"], answer.json["data"]["revision"]) == ("reviewer", 2)
+    data = get_data(_role(org, "admin", "viewer", "reviewer", revision=1))
+    assert (data["role"], data["revision"]) == ("reviewer", 2)
     assert org.api("viewer").get("/review-queue").status_code == 200
     assert _role(org, "admin", "viewer", "viewer").status_code == 200
     assert org.api("viewer").get("/review-queue").status_code == 403
@@ -67,8 +68,7 @@ def test_nobody_reaches_above_themselves(
     org: Org, by: str, name: str, role: str, code: str
 ) -> None:
     before = _roles(org)
-    answer = _role(org, by, name, role)
-    assert (answer.status_code, answer.json["error"]["code"]) == (403, code)
+    check_error(_role(org, by, name, role), 403, code)
     assert _roles(org) == before
 
 
@@ -95,8 +95,7 @@ def test_an_owner_who_cannot_sign_in_is_none_to_rely_on(org: Org) -> None:
 def test_nothing_is_handed_to_who_cannot_sign_in(org: Org) -> None:
     admin = org.users["admin"]
     Workspace(org).sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=admin)
-    answer = _transfer(org, "owner", admin)
-    assert (answer.status_code, answer.json["error"]["field"]) == (400, "user_id")
+    check_error(_transfer(org, "owner", admin), 400, "validation_error", field="user_id")
     assert _roles(org)["Owner"] == "owner"
 
 
@@ -173,18 +172,16 @@ def test_reviews_that_were_claimed_go_back(org: Org, work: Callable[[], None]) -
 
 
 def test_ownership_is_handed_over(org: Org) -> None:
-    answer = _transfer(org, "owner", org.users["viewer"])
-    assert answer.status_code == 200
-    assert answer.json["data"]["user"]["id"] == str(org.users["viewer"])
-    assert answer.json["data"]["role"] == "owner"
+    data = get_data(_transfer(org, "owner", org.users["viewer"]))
+    assert data["user"]["id"] == str(org.users["viewer"])
+    assert data["role"] == "owner"
     assert _roles(org)["Owner"] == "admin"
     assert _transfer(org, "owner", org.users["labeler"]).status_code == 403
 
 
 def test_ownership_goes_to_another_member_only(org: Org, other_org: Org) -> None:
     for user_id in (uuid7(), other_org.users["viewer"], org.users["owner"]):
-        answer = _transfer(org, "owner", user_id)
-        assert (answer.status_code, answer.json["error"]["field"]) == (400, "user_id")
+        check_error(_transfer(org, "owner", user_id), 400, "validation_error", field="user_id")
 
 
 @pytest.mark.parametrize("_again", range(5))
@@ -230,8 +227,7 @@ def test_removals_and_transfers_may_name_the_revision(org: Org, as_header: bool)
         ("POST", transfer, user),
     ):
         stale = send(method, path, 1, body)
-        assert (stale.status_code, stale.json["error"]["code"]) == (409, "stale_precondition")
-        assert stale.json["error"]["details"] == {"current_revision": 2}
+        check_error(stale, 409, "stale_precondition", details={"current_revision": 2})
     assert _roles(org)["Labeler"] == "reviewer"
     assert _roles(org)["Owner"] == "owner"
     assert send("POST", transfer, 2, user).json["data"]["revision"] == 3

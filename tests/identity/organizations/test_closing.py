@@ -12,6 +12,8 @@ import pytest
 from app.kit import container
 from app.kit.api import operation, requests, uploads
 from tests.factories import Org
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 
 
 def _close(org: Org, slug: str | None = None) -> int:
@@ -21,9 +23,7 @@ def _close(org: Org, slug: str | None = None) -> int:
 
 def test_closing_says_when_it_is_erased(org: Org) -> None:
     path = f"/organizations/{org.slug}/close"
-    answer = org.api("owner").post(path, json={"slug": org.slug})
-    assert answer.status_code == 202
-    data = answer.json["data"]
+    data = get_data(org.api("owner").post(path, json={"slug": org.slug}), 202)
     assert data["status"] == "closed"
     closed, erased = (datetime.fromisoformat(data[n]) for n in ("closed_at", "erase_after"))
     assert erased - closed == timedelta(days=30)
@@ -87,8 +87,7 @@ def test_nobody_has_access_any_more(org: Org, role: str) -> None:
         ("POST", "/artifacts"),
     ):
         answer = org.api(role).request(method, path, **({"json": {}} if method != "GET" else {}))
-        assert answer.status_code == 403
-        assert answer.json["error"]["code"] == "permission_denied"
+        check_error(answer, 403, "permission_denied")
     assert org.api(role).get("/organizations").json["data"] == []
     assert org.api(role).get("/auth/session").json["data"]["organizations"] == []
 
@@ -121,8 +120,7 @@ def test_closing_may_name_the_revision(org: Org) -> None:
         api.post(f"{path}/close", json=body, headers={"If-Match": '"1"'}),
     ]
     for answer in answers:
-        assert (answer.status_code, answer.json["error"]["code"]) == (409, "stale_precondition")
-        assert answer.json["error"]["details"] == {"current_revision": 2}
+        check_error(answer, 409, "stale_precondition", details={"current_revision": 2})
     assert api.get(path).json["data"]["status"] == "active"
     closed = api.post(f"{path}/close", json=body, headers={"If-Match": '"2"'})
     assert closed.status_code == 202

@@ -12,6 +12,8 @@ from app.identity.organizations.models import Organization
 from app.kit import db
 from app.kit.errors import ApiError
 from tests.factories import Org
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 
 
 def _create(org: Org, **members: object) -> Organization:
@@ -66,9 +68,7 @@ def test_a_slug_is_given_once_however_many_ask(org: Org) -> None:
 
 def test_one_is_created_over_the_api(org: Org) -> None:
     body = {"name": "  Ünder Öne  ", "settings": {"locale": "de", "claim_minutes": 10}}
-    answer = org.api("viewer").post("/organizations", json=body)
-    assert answer.status_code == 201
-    made = answer.json["data"]
+    made = get_data(org.api("viewer").post("/organizations", json=body), 201)
     assert made["slug"].startswith("under-one")
     assert (made["name"], made["role"], made["status"]) == ("Ünder Öne", "owner", "active")
     assert made["settings"]["claim_minutes"] == 10
@@ -79,8 +79,7 @@ def test_one_is_created_over_the_api(org: Org) -> None:
 def test_a_taken_slug_is_a_conflict_and_a_reserved_one_invalid(org: Org) -> None:
     api = org.api("viewer")
     taken = api.post("/organizations", json={"name": "x", "slug": org.slug})
-    assert (taken.status_code, taken.json["error"]["code"]) == (409, "conflict")
-    assert taken.json["error"]["field"] == "slug"
+    check_error(taken, 409, "conflict", field="slug")
     reserved = api.post("/organizations", json={"name": "x", "slug": "internal"})
     assert (reserved.status_code, reserved.json["error"]["field"]) == (400, "slug")
 
@@ -112,13 +111,11 @@ def test_a_model_server_may_be_named_when_the_organization_is_created(
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     provider = {"kind": "openai_compatible", "model": "m", "base_url": "https://models.example/v1"}
     body = {"name": "x", "settings": {"ai_provider": provider}}
-    answer = org.api("viewer").post("/organizations", json=body)
-    assert answer.status_code == 201, answer.json
-    made = answer.json["data"]["settings"]["ai_provider"]
+    data = get_data(org.api("viewer").post("/organizations", json=body), 201)
+    made = data["settings"]["ai_provider"]
     assert made["base_url"] == provider["base_url"]
     refused = {**provider, "base_url": "https://localhost/v1"}
     body["settings"] = {"ai_provider": refused}
     answer = org.api("viewer").post("/organizations", json=body)
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "settings.ai_provider.base_url"
+    check_error(answer, 400, "validation_error", field="settings.ai_provider.base_url")
     assert answer.json["error"]["message"].startswith("This URL is not accepted: ")
