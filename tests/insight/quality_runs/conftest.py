@@ -1,6 +1,6 @@
 """Fixtures that create answers of labelers, and execute quality runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from app.kit.ids import uuid7
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from tests.factories import Org
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace
 
 FIELDS = [
@@ -56,6 +57,12 @@ class Answers:
         """Create a schema with one version, and return the schema's id."""
         return self.workspace.schema(fields=FIELDS if fields is None else fields, **policy)
 
+    def create_labeled_schema(self, *rows: str, **policy: Any) -> UUID:
+        """Create a schema with documents that `add_choices` labels, and return the schema's id."""
+        schema_id = self.create_schema(**policy)
+        self.add_choices(schema_id, *rows)
+        return schema_id
+
     def get_version_id(self, schema_id: UUID) -> UUID:
         """Return the id of the current version."""
         statement = "SELECT current_version_id AS id FROM schemas WHERE id = :id"
@@ -93,6 +100,15 @@ class Answers:
                 session.add(TagSetRevision(**revision, tags=own, author_id=tag_set["labeler_id"]))
         return UUID(str(tag_set["id"]))
 
+    def add_answered_document(
+        self, schema_id: UUID, answers: Mapping[str, Iterable[dict[str, Any]]]
+    ) -> UUID:
+        """Create a document with answers, which are tags by labeler, and return its id."""
+        artifact_id = self.workspace.artifact(schema_id)
+        for by, tags in answers.items():
+            self.add_answer(artifact_id, schema_id, by, *tags)
+        return artifact_id
+
     def add_corrected_answer(
         self, artifact_id: UUID, schema_id: UUID, by: str, final: dict[str, Any], own: Any
     ) -> None:
@@ -114,14 +130,11 @@ class Answers:
     def start(self, schema_id: UUID, **body: Any) -> str:
         """Request a run, and return its id."""
         answer = self.api.post("/quality/compute", {"schema_id": str(schema_id), **body})
-        assert answer.status_code == 202, answer.json
-        return str(answer.json["data"]["id"])
+        return str(get_data(answer, 202)["id"])
 
     def get(self, run_id: str, *, by: str = "reviewer") -> dict[str, Any]:
         """Return the current state of a run."""
-        answer = self.org.api(by).get(f"/quality/runs/{run_id}")
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        return dict(self.read(f"runs/{run_id}", by=by))
 
     def compute(self, schema_id: UUID, **body: Any) -> dict[str, Any]:
         """Request and execute a run, and return it."""
@@ -133,9 +146,7 @@ class Answers:
 
     def read(self, path: str, *, by: str = "reviewer", **query: Any) -> Any:
         """Send a GET request, and return the data of the response."""
-        answer = self.org.api(by).get(f"/quality/{path}", query_string=query)
-        assert answer.status_code == 200, answer.json
-        return answer.json["data"]
+        return get_data(self.org.api(by).get(f"/quality/{path}", query_string=query))
 
     def update_run_job(self, change: str) -> None:
         """Update the jobs of the organization's runs."""

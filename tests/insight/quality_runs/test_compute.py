@@ -11,8 +11,9 @@ import pytest
 from app.insight.quality_runs.service import computing
 from app.kit import db
 from app.schemas.artifact_schemas.models import SchemaVersion
+from tests.factories.errors import check_error
 from tests.factories.labels import make_field
-from tests.insight.quality_runs.conftest import Answers, get_result, tag
+from tests.insight.quality_runs.conftest import LABELERS, Answers, get_result, tag
 from tests.references import import_lazily
 
 cohen_kappa_score = import_lazily("sklearn.metrics", "cohen_kappa_score")
@@ -21,8 +22,7 @@ ROWS = ("aaa", "aab", "bbb", "bcb", "cc.", "aa.", "abb", "ccc")
 
 
 def test_a_run_equals_the_reference_implementations(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, *ROWS)
+    schema_id = answers.create_labeled_schema(*ROWS)
     run = answers.compute(schema_id, fields=["kind"])
     alpha = get_result(run, "kind", "krippendorff_alpha")
     data = [[("abc.".index(row[r])) for row in ROWS] for r in range(3)]
@@ -89,9 +89,8 @@ def test_distances_count_for_numbers(answers: Answers) -> None:
     schema_id = answers.create_schema()
     pages = [(1, 1), (2, 3), (10, 10), (40, 41), (90, 90)]
     for a, b in pages:
-        artifact_id = answers.workspace.artifact(schema_id)
-        answers.add_answer(artifact_id, schema_id, "labeler", tag("pages", a))
-        answers.add_answer(artifact_id, schema_id, "admin", tag("pages", b))
+        tags = {"labeler": [tag("pages", a)], "admin": [tag("pages", b)]}
+        answers.add_answered_document(schema_id, tags)
     run = answers.compute(schema_id, fields=["pages"])
     expected = krippendorff.alpha(np.array(pages, float).T, level_of_measurement="interval")
     alpha = get_result(run, "pages", "krippendorff_alpha")
@@ -101,7 +100,6 @@ def test_distances_count_for_numbers(answers: Answers) -> None:
 
 def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
     schema_id = answers.create_schema()
-    artifact_id = answers.workspace.artifact(schema_id)
     shared = (
         tag("note", "x"),
         tag("clause", "one", start=0, end=10),
@@ -114,8 +112,7 @@ def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
         tag("place", "", box=[0.6, 0.6, 1.0, 1.0]),
         tag("lines.item", "Nail", row=1),
     )
-    answers.add_answer(artifact_id, schema_id, "labeler", *shared)
-    answers.add_answer(artifact_id, schema_id, "admin", *shared, *more)
+    answers.add_answered_document(schema_id, {"labeler": shared, "admin": (*shared, *more)})
     names = ["note", "clause", "place", "lines.item"]
     run = answers.compute(schema_id, fields=names)
     for name in names:
@@ -134,8 +131,7 @@ def test_the_period_includes_its_start_and_excludes_its_end(answers: Answers) ->
 
 
 def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "ab", "ab")
+    schema_id = answers.create_labeled_schema("ab", "ab")
     changed = [make_field("kind", "text"), make_field("pages", "integer")]
     version_id = _publish(answers, schema_id, changed)
     artifact_id = answers.workspace.artifact(schema_id)
@@ -159,8 +155,7 @@ def _publish(answers: Answers, schema_id: UUID, fields: list[dict[str, Any]]) ->
 
 @pytest.mark.parametrize(("rows", "code"), [((), "no_ratings"), (("a..", "b.."), "one_rater")])
 def test_too_few_labelers_are_a_warning(answers: Answers, rows: tuple[str, ...], code: str) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, *rows)
+    schema_id = answers.create_labeled_schema(*rows)
     run = answers.compute(schema_id, fields=["kind"])
     assert {entry["value"] for entry in run["results"]} == {None}
     assert run["pairs"] == []
@@ -221,10 +216,8 @@ def test_no_pair_is_computed_beyond_the_limit(
 ) -> None:
     fields = [make_field(name, "text") for name in ("one", "two")]
     schema_id = answers.create_schema(fields=[*fields, make_field("note", "text", multiple=True)])
-    artifact_id = answers.workspace.artifact(schema_id)
-    for by in ("labeler", "reviewer", "admin"):
-        tags = [tag(name, "a") for name in ("one", "two", "note")]
-        answers.add_answer(artifact_id, schema_id, by, *tags)
+    tags = [tag(name, "a") for name in ("one", "two", "note")]
+    answers.add_answered_document(schema_id, dict.fromkeys(LABELERS, tags))
     monkeypatch.setattr(computing, "MAX_PAIRS", 5)
     computed = []
     measure_pairs = computing.measure_pairs
@@ -242,8 +235,7 @@ def test_no_pair_is_computed_beyond_the_limit(
 
 
 def test_two_runs_of_the_same_data_are_equal(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, *ROWS)
+    schema_id = answers.create_labeled_schema(*ROWS)
     first, second = answers.start(schema_id), answers.start(schema_id)
     answers.work()
     runs = [answers.get(run_id) for run_id in (first, second)]
@@ -265,14 +257,11 @@ def test_two_runs_of_the_same_data_are_equal(answers: Answers) -> None:
 def test_bad_requests(answers: Answers, body: dict[str, Any], field: str) -> None:
     schema_id = str(answers.create_schema())
     answer = answers.api.post("/quality/compute", {"schema_id": schema_id, **body})
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 400, "validation_error", field=field)
 
 
 def test_a_period_of_fifty_years_ends_now(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "aa")
+    schema_id = answers.create_labeled_schema("aa")
     period = {"from": "2000-01-01T00:00:00Z", "to": "2050-01-01T00:00:00Z"}
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent"], **period)
     assert run["results"][0]["units"] == 1
@@ -284,13 +273,11 @@ def test_a_schema_of_another_organization_is_unknown(
 ) -> None:
     schema_id = str(other_answers.create_schema())
     answer = answers.api.post("/quality/compute", {"schema_id": schema_id})
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "schema_id"
+    check_error(answer, 400, "validation_error", field="schema_id")
 
 
 def test_the_list_has_no_results(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "ab")
+    schema_id = answers.create_labeled_schema("ab")
     run = answers.compute(schema_id)
     (listed,) = answers.read("runs", schema_id=schema_id, status="completed")
     assert listed["id"] == run["id"]

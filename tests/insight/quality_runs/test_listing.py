@@ -74,8 +74,7 @@ def test_totals_and_pages_are_those_of_the_rows(answers: Answers, insert: Insert
 
 
 def test_a_run_is_counted_by_its_current_status(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "ab")
+    schema_id = answers.create_labeled_schema("ab")
     answers.start(schema_id)
 
     def read_totals() -> list[int]:

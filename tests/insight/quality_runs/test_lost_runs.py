@@ -10,6 +10,7 @@ from app.insight.quality_runs import jobs
 from app.insight.quality_runs.service import runs
 from app.kit import db, tenancy
 from tests.factories import Org
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.progress import OnProgress, install_progress_callback
 from tests.insight.quality_runs.conftest import Answers
 
@@ -28,8 +29,7 @@ def on_progress(org: Org, monkeypatch: pytest.MonkeyPatch) -> OnProgress:
 def test_progress_is_visible_while_a_run_is_running(
     answers: Answers, on_progress: OnProgress
 ) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "ab", "aa", "bb")
+    schema_id = answers.create_labeled_schema("ab", "aa", "bb")
     run_id = answers.start(schema_id, fields=["kind"])
     runs: list[dict[str, Any]] = []
     on_progress(lambda _: runs.append(answers.get(run_id)))
@@ -43,8 +43,7 @@ def test_progress_is_visible_while_a_run_is_running(
 def test_an_attempt_that_lost_its_lease_writes_nothing(
     answers: Answers, on_progress: OnProgress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "ab", "aa", "bb")
+    schema_id = answers.create_labeled_schema("ab", "aa", "bb")
     run_id = answers.start(schema_id, fields=["kind"])
     reports: list[int] = []
 
@@ -68,8 +67,7 @@ def test_an_attempt_that_lost_its_lease_writes_nothing(
 
 
 def test_a_completed_run_is_not_computed_again(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "ab")
+    schema_id = answers.create_labeled_schema("ab")
     run = answers.compute(schema_id, fields=["kind"])
     answers.add_choices(schema_id, "aa")
     answers.update_run_job(_REQUEUE)
@@ -131,8 +129,7 @@ def test_a_narrow_run_does_not_replace_the_daily_one(
 
 
 def _start_outdated(answers: Answers) -> None:
-    scope = tenancy.across_organizations(reason="the job belongs to no organization")
-    with answers.org.app.app_context(), scope, db.transaction():
+    with transaction_across_organizations(answers.org.app):
         runs.create_runs_for_outdated_schemas()
 
 

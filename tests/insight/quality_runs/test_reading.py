@@ -5,7 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from tests.factories.errors import check_error
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.factories.pages import read_pages
 from tests.factories.teams import add_members, make_team
 from tests.insight.quality_runs.conftest import Answers, tag
@@ -16,8 +18,7 @@ CODES = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
 
 
 def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, *ROWS)
+    schema_id = answers.create_labeled_schema(*ROWS)
     whole = answers.compute(schema_id)
     part = answers.compute(
         schema_id, fields=["kind"], metrics=["percent"], **{"from": "2026-01-01T00:00:00Z"}
@@ -65,8 +66,7 @@ def test_without_a_run_there_is_no_agreement(answers: Answers) -> None:
 
 
 def test_pairs_are_shown_as_far_as_the_role_allows(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, *ROWS)
+    schema_id = answers.create_labeled_schema(*ROWS)
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
     assert len(run["pairs"]) == 3
     assert all(pair["a"]["name"] and pair["b"]["name"] for pair in run["pairs"])
@@ -80,8 +80,7 @@ def test_pairs_are_shown_as_far_as_the_role_allows(answers: Answers) -> None:
 
 
 def test_reviewers_in_a_team_see_the_pairs_of_its_members(answers: Answers) -> None:
-    schema_id, org = answers.create_schema(), answers.org
-    answers.add_choices(schema_id, *ROWS)
+    schema_id, org = answers.create_labeled_schema(*ROWS), answers.org
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
     team = make_team(org)
     add_members(org, team, "reviewer")
@@ -137,9 +136,8 @@ def test_text_is_compared_as_the_documentation_says(
 ) -> None:
     """Runs and disagreements have two definitions of equal text: decision 0067."""
     schema_id = answers.create_schema(fields=[make_field("name", "text")])
-    artifact_id = answers.workspace.artifact(schema_id)
-    for by, value in (("labeler", first), ("admin", second)):
-        answers.add_answer(artifact_id, schema_id, by, tag("name", value))
+    tags = {"labeler": [tag("name", first)], "admin": [tag("name", second)]}
+    answers.add_answered_document(schema_id, tags)
     run = answers.compute(schema_id, metrics=["percent"])
     (result,) = run["results"]
     assert result["value"] == float(is_equal_in_runs)
@@ -153,27 +151,21 @@ def test_disagreements_follow_the_tag_sets(answers: Answers) -> None:
     artifact_id = workspace.artifact(schema_id)
     for by, choice in (("labeler", "a"), ("admin", "b")):
         draft = workspace.draft(artifact_id, by=by)
-        saved = workspace.save(draft, [{"field": "kind", "value": choice}], by=by)
-        assert saved.status_code == 200, saved.json
+        get_data(workspace.save(draft, [{"field": "kind", "value": choice}], by=by))
         if by == "admin":
             answers.work()
             assert answers.read("disagreements") == [], "a draft is no answer"
-        sent = answers.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
-        assert sent.status_code == 200, sent.json
+        get_data(answers.org.api(by).post(f"/tag-sets/{draft['id']}/submit"))
     answers.work()
     (entry,) = answers.read("disagreements")
     assert entry["answers"] == [{"value": "a", "count": 1}, {"value": "b", "count": 1}]
-    rejected = answers.api.post(
-        f"/tag-sets/{draft['id']}/reject", {"reason": "Wrong", "send_to": "labeler"}
-    )
-    assert rejected.status_code == 200, rejected.json
+    workspace.act(draft, "reject", reason="Wrong", send_to="labeler")
     answers.work()
     assert answers.read("disagreements") == []
 
 
 def test_a_comparison_keeps_unchanged_disagreements_in_their_place(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "ab", "ab", "ab", "ab")
+    schema_id = answers.create_labeled_schema("ab", "ab", "ab", "ab")
     answers.compute(schema_id)
     listed = answers.read("disagreements")
     page = answers.api.get("/quality/disagreements?page_size=2").json
@@ -214,11 +206,8 @@ def test_a_gold_answer_is_not_shown_as_such(answers: Answers) -> None:
 
 
 def test_the_confusion_of_labelers_is_symmetric(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, *ROWS)
-    artifact_id = answers.workspace.artifact(schema_id)
-    answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
-    answers.add_answer(artifact_id, schema_id, "admin")
+    schema_id = answers.create_labeled_schema(*ROWS)
+    answers.add_answered_document(schema_id, {"labeler": [tag("kind", "a")], "admin": []})
     run = answers.compute(schema_id)
     confusion = answers.read("confusion", schema_id=schema_id, field="kind")
     # Pairs: aa ab ab, bb bb bb, cb ca ba, aa, a-.
@@ -251,9 +240,8 @@ def test_the_confusion_against_accepted_values(answers: Answers) -> None:
 def test_ten_thousand_values_are_combined(answers: Answers) -> None:
     schema_id = answers.create_schema(fields=[make_field("kind", "country")])
     for code in (*CODES, CODES[0]):
-        artifact_id = answers.workspace.artifact(schema_id)
-        for by in ("labeler", "admin"):
-            answers.add_answer(artifact_id, schema_id, by, tag("kind", code))
+        tags = [tag("kind", code)]
+        answers.add_answered_document(schema_id, {"labeler": tags, "admin": tags})
     answers.compute(schema_id, metrics=["percent"])
     confusion = answers.read("confusion", schema_id=schema_id, field="kind")
     assert len(confusion["values"]) == 50
@@ -269,10 +257,9 @@ def test_pairs_of_rare_values_are_counted_twice_as_well(answers: Answers) -> Non
     # The labelers agree on each of the first hundred values, and never on the other twenty.
     pairs = [(code, code) for code in CODES[:100]]
     pairs += zip(CODES[100::2], CODES[101::2], strict=True)
-    for pair in pairs:
-        artifact_id = answers.workspace.artifact(schema_id)
-        for by, code in zip(("labeler", "admin"), pair, strict=True):
-            answers.add_answer(artifact_id, schema_id, by, tag("kind", code))
+    for first, second in pairs:
+        tags = {"labeler": [tag("kind", first)], "admin": [tag("kind", second)]}
+        answers.add_answered_document(schema_id, tags)
     answers.compute(schema_id, metrics=["percent"])
     query = {"schema_id": schema_id, "field": "kind", "limit": 100}
     confusion = answers.read("confusion", **query)
@@ -313,21 +300,18 @@ def test_a_confusion_matrix_is_rendered(answers: Answers, kind: str) -> None:
 def test_bad_queries(answers: Answers, path: str, query: dict[str, str], field: str) -> None:
     query = {"schema_id": str(answers.create_schema()), **query}
     answer = answers.api.get(f"/quality/{path}", query_string=query)
-    assert answer.status_code == 400, answer.json
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 400, "validation_error", field=field)
 
 
 def test_a_field_needs_its_schema(answers: Answers) -> None:
     answer = answers.api.get("/quality/disagreements", query_string={"field": "kind"})
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "schema_id"
+    check_error(answer, 400, "validation_error", field="schema_id")
 
 
 def test_nothing_of_another_organization_is_visible(
     answers: Answers, other_answers: Answers
 ) -> None:
-    schema_id = other_answers.create_schema()
-    other_answers.add_choices(schema_id, "ab")
+    schema_id = other_answers.create_labeled_schema("ab")
     run = other_answers.compute(schema_id)
     assert answers.api.get(f"/quality/runs/{run['id']}").status_code == 404
     assert answers.read("runs") == answers.read("disagreements") == []

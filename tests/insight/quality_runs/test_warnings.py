@@ -13,8 +13,7 @@ def _get_messages(run: dict[str, Any]) -> dict[str, str]:
 
 
 def test_messages_about_one_document_or_tag_set_are_singular(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "a")
+    schema_id = answers.create_labeled_schema("a")
     fields = [make_field("kind", "text"), *FIELDS[1:]]
     with answers.org.transaction() as session:
         version = SchemaVersion(schema_id=schema_id, number=2, fields=fields, review_policy={})
@@ -41,9 +40,8 @@ def test_messages_about_one_document_or_tag_set_are_singular(answers: Answers) -
 
 
 def test_a_warning_explains_why_there_is_no_interval(answers: Answers) -> None:
-    schema_id = answers.create_schema()
     # Cohen's kappa needs both of the first two documents: the second pair always agrees on "c".
-    answers.add_choices(schema_id, "aa.", "bb.", *[".cc"] * 10)
+    schema_id = answers.create_labeled_schema("aa.", "bb.", *[".cc"] * 10)
     run = answers.compute(schema_id, fields=["kind"], metrics=["cohen_kappa"])
     kappa = get_result(run, "kind", "cohen_kappa")
     assert (kappa["value"], kappa["ci_low"], kappa["ci_high"]) == (1, None, None)
@@ -56,8 +54,7 @@ def test_a_warning_explains_why_there_is_no_interval(answers: Answers) -> None:
 
 
 def test_a_warning_names_the_coefficient_that_some_resamples_lack(answers: Answers) -> None:
-    schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "aa.", *["bb."] * 10)
+    schema_id = answers.create_labeled_schema("aa.", *["bb."] * 10)
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent", "cohen_kappa"])
     assert get_result(run, "kind", "cohen_kappa")["ci_low"] == 1
     message = _get_messages(run)["undefined_resamples"]
