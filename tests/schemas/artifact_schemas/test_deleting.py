@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.factories import Org, run_jobs_of
+from tests.factories.errors import check_conflict, check_stale
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace
 
@@ -51,10 +52,7 @@ def test_what_was_labeled_with_stays(workspace: Workspace) -> None:
     for _ in range(2):
         workspace.draft(workspace.artifact(schema))
     free = workspace.artifact(schema)
-    answer = workspace.org.api("admin").delete(f"/schemas/{schema}")
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "conflict"
-    assert answer.json["error"]["details"] == {"tag_sets": 2}
+    check_conflict(workspace.org.api("admin").delete(f"/schemas/{schema}"), tag_sets=2)
     assert _rows(workspace, "schemas", schema) == 1
     assert _rows(workspace, "artifacts", schema) == 3
     assert workspace.org.api("admin").get(f"/artifacts/{free}").json["data"]["revision"] == 1
@@ -80,10 +78,7 @@ def test_labels_of_a_document_that_has_another_schema_by_now_count(workspace: Wo
 def test_a_stale_revision_deletes_nothing(workspace: Workspace) -> None:
     schema = workspace.schema()
     api = workspace.org.api("admin")
-    answer = api.delete(f"/schemas/{schema}", headers={"If-Match": '"7"'})
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "stale_precondition"
-    assert answer.json["error"]["details"] == {"current_revision": 1}
+    check_stale(api.delete(f"/schemas/{schema}", headers={"If-Match": '"7"'}), 1)
     assert api.delete(f"/schemas/{schema}", headers={"If-Match": '"1"'}).status_code == 204
 
 

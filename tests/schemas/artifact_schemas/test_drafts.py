@@ -10,6 +10,7 @@ from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from tests.factories import Org
+from tests.factories.errors import check_error, check_stale
 
 FIELDS: list[dict[str, Any]] = [
     {"key": "number", "type": "text", "required": True},
@@ -94,9 +95,7 @@ def test_fields_against_a_rule_are_400_with_their_code(
     org: Org, fields: list[Any], code: str, field: str
 ) -> None:
     answer = org.api("admin").post("/schemas", {"name": "X", "fields": fields})
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == code
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 400, code, field=field)
     assert org.api("admin").get("/schemas").json["meta"]["total"] == 0
 
 
@@ -171,10 +170,7 @@ def test_editing_needs_the_revision_that_was_read(org: Org) -> None:
     api, path = org.api("admin"), f"/schemas/{_create(org)['id']}"
     assert api.patch(path, {"name": "B"}).json["error"]["field"] == "revision"
     assert api.patch(path, {"name": "B"}, headers={"If-Match": '"1"'}).status_code == 200
-    answer = api.patch(path, {"name": "C", "revision": 1})
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "stale_precondition"
-    assert answer.json["error"]["details"] == {"current_revision": 2}
+    check_stale(api.patch(path, {"name": "C", "revision": 1}), 2)
     assert api.get(path).json["data"]["name"] == "B"
 
 

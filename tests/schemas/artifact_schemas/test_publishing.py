@@ -12,6 +12,7 @@ from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import CurrentVersion
 from app.schemas.artifact_schemas.service import versions
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_error, check_invalid_field, check_stale
 from tests.factories.orgs import Api
 
 FIELDS: list[dict[str, Any]] = [
@@ -71,10 +72,7 @@ def test_a_version_stays_as_it_was_published(org: Org) -> None:
 
 def test_a_version_needs_fields(org: Org) -> None:
     api = org.api("admin")
-    answer = api.post(f"{_create(api, [])}/publish", {})
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == "fields"
+    check_invalid_field(api.post(f"{_create(api, [])}/publish", {}), "fields")
 
 
 @pytest.mark.parametrize(
@@ -94,10 +92,8 @@ def test_a_breaking_change_needs_the_callers_word(
     path = _create(api)
     api.post(f"{path}/publish", {})
     _edit(api, path, fields)
-    answer = api.post(f"{path}/publish", {})
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "schema_breaking_change"
-    changes = answer.json["error"]["details"]["changes"]
+    error = check_error(api.post(f"{path}/publish", {}), 400, "schema_breaking_change")
+    changes = error["details"]["changes"]
     assert [(c["key"], c["what"], c["breaking"]) for c in changes] == [(key, what, True)]
     assert api.get(path).json["data"]["current_version"]["number"] == 1
     published = api.post(f"{path}/publish", {"allow_breaking": True}).json["data"]
@@ -123,9 +119,7 @@ def test_publishing_over_another_version_is_a_conflict(org: Org) -> None:
     path = _create(api)
     api.post(f"{path}/publish", {"base_version": 0})
     answer = api.post(f"{path}/publish", {"base_version": 0})
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "schema_version_conflict"
-    assert answer.json["error"]["details"] == {"current_version": 1}
+    check_error(answer, 409, "schema_version_conflict", details={"current_version": 1})
     stale = api.post(f"{path}/publish", {"base_version": 1, "revision": 1})
     assert stale.json["error"]["code"] == "stale_precondition"
 
@@ -147,9 +141,7 @@ def test_a_schema_goes_from_draft_to_active_and_back_and_forth(org: Org) -> None
     api = org.api("admin")
     path = _create(api)
     for action in ("activate", "deactivate"):
-        answer = api.post(f"{path}/{action}")
-        assert answer.status_code == 409
-        assert answer.json["error"]["details"] == {"state": "draft"}
+        check_conflict(api.post(f"{path}/{action}"), state="draft")
     api.post(f"{path}/publish", {})
     for action, status in (
         ("activate", "active"),
@@ -172,10 +164,7 @@ def test_a_revision_is_checked_when_it_is_sent(org: Org, action: str) -> None:
     now = api.get(path).json["data"]
     stale = read["revision"]
     for sent in ({"json": {"revision": stale}}, {"headers": {"If-Match": f'"{stale}"'}}):
-        answer = api.post(f"{path}/{action}", **sent)
-        assert answer.status_code == 409
-        assert answer.json["error"]["code"] == "stale_precondition"
-        assert answer.json["error"]["details"] == {"current_revision": now["revision"]}
+        check_stale(api.post(f"{path}/{action}", **sent), now["revision"])
     assert api.get(path).json["data"] == now
     assert api.post(f"{path}/{action}", {"revision": now["revision"]}).status_code == 200
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.factories.workspace import Workspace
 
 ORDER = {
@@ -160,9 +161,7 @@ def test_what_cannot_be_read_is_refused_at_its_place(
 def test_fields_against_a_rule_have_the_codes_of_creating(
     org: Org, fields: list[Any], code: str, field: str
 ) -> None:
-    answer = _import(org, format="portable", content={"fields": fields})
-    assert answer.status_code == 400
-    assert (answer.json["error"]["code"], answer.json["error"]["field"]) == (code, field)
+    check_error(_import(org, format="portable", content={"fields": fields}), 400, code, field=field)
 
 
 def test_a_file_of_which_nothing_is_left_says_why(org: Org) -> None:
@@ -175,8 +174,7 @@ def test_a_file_of_which_nothing_is_left_says_why(org: Org) -> None:
 
 def test_a_file_of_five_megabytes_is_too_large(org: Org) -> None:
     answer = _import(org, format="label_studio", content="<View>" + " " * 5_000_000 + "</View>")
-    assert answer.status_code == 413
-    assert answer.json["error"]["code"] == "payload_too_large"
+    check_error(answer, 413, "payload_too_large")
 
 
 def test_a_deeply_nested_object_is_refused(org: Org) -> None:
@@ -188,8 +186,7 @@ def test_a_deeply_nested_object_is_refused(org: Org) -> None:
 
 def test_only_admins_import(org: Org) -> None:
     answer = _import(org, "reviewer", format="json_schema", content=ORDER)
-    assert answer.status_code == 403
-    assert answer.json["error"]["code"] == "insufficient_role"
+    check_error(answer, 403, "insufficient_role")
 
 
 def test_a_repeated_request_makes_one_schema(org: Org) -> None:

@@ -18,6 +18,7 @@ from app.workflow.tag_sets.queries import statuses
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org, make_org
 from tests.factories.counts import run_sql
+from tests.factories.errors import check_conflict, check_error
 
 Work = Callable[[], None]
 
@@ -47,10 +48,7 @@ def test_a_claim_is_exclusive_and_lasts_half_an_hour(org: Org) -> None:
     assert 29.5 < _minutes_left(document) <= 30
     assert document["revision"] == 1
     assert org.api("viewer").get(path).json["data"] == document
-    refused = org.api("other").post(f"{path}/claim")
-    assert refused.status_code == 409
-    assert refused.json["error"]["code"] == "conflict"
-    assert refused.json["error"]["details"] == {"claim": document["claim"]}
+    check_conflict(org.api("other").post(f"{path}/claim"), claim=document["claim"])
 
 
 def test_the_organization_says_how_long(org: Org) -> None:
@@ -110,17 +108,13 @@ def test_release_gives_back_and_keeps_the_reason(org: Org) -> None:
             "reason": "Unreadable to me",
         }
     ]
-    again = api.post(f"{path}/release", {})
-    assert again.status_code == 409
-    assert again.json["error"]["details"] == {"state": "ready"}
+    check_conflict(api.post(f"{path}/release", {}), state="ready")
 
 
 def test_who_may_release(org: Org) -> None:
     path = f"/artifacts/{create_text(org.api('labeler'), 'text')['id']}"
     org.api("labeler").post(f"{path}/claim")
-    refused = org.api("reviewer").post(f"{path}/release", {})
-    assert refused.status_code == 403
-    assert refused.json["error"]["code"] == "permission_denied"
+    check_error(org.api("reviewer").post(f"{path}/release", {}), 403, "permission_denied")
     assert org.api("viewer").get(path).json["data"]["claim"] is not None
     assert org.api("admin").post(f"{path}/release", {}).status_code == 200
 
@@ -134,15 +128,12 @@ def test_only_open_documents_can_be_claimed(org: Org, status: str) -> None:
         status=status,
         id=document["id"],
     )
-    refused = org.api("labeler").post(f"/artifacts/{document['id']}/claim")
-    assert refused.status_code == 409
-    assert refused.json["error"]["details"] == {"state": status}
+    check_conflict(org.api("labeler").post(f"/artifacts/{document['id']}/claim"), state=status)
 
 
 def test_archived_documents_cannot_be_claimed(org: Org) -> None:
     document = create_text(org.api("labeler"), "text", archived=True)
-    refused = org.api("labeler").post(f"/artifacts/{document['id']}/claim")
-    assert refused.json["error"]["details"] == {"state": "archived"}
+    check_conflict(org.api("labeler").post(f"/artifacts/{document['id']}/claim"), state="archived")
 
 
 def test_another_organizations_document_cannot_be_claimed(org: Org, other_org: Org) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 import orjson
 import pytest
 
+from tests.factories.errors import check_conflict
 from tests.factories.teams import add_members, create_team
 from tests.factories.workspace import Workspace, tag
 from tests.intake.conftest import Imports
@@ -83,8 +84,7 @@ def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> Non
         claim = org.api(name).post(f"/artifacts/{artifact}/claim")
         assert claim.status_code == 200, claim.json
         skip(workspace, artifact, by=name)
-    refused = assign(workspace, artifact, team_id=team)
-    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    check_conflict(assign(workspace, artifact, team_id=team))
     assert get_assignees(workspace, artifact) == []
 
 
@@ -130,8 +130,7 @@ def test_only_those_who_have_not_labeled_it_are_assigned(workspace: Workspace) -
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.submitted(artifact)
     me, second = get_user_ids(workspace, "labeler", "second")
-    refused = assign(workspace, artifact, user_ids=[me])
-    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    check_conflict(assign(workspace, artifact, user_ids=[me]))
     assert get_assignees(workspace, artifact) == []
     answer = assign(workspace, artifact, user_ids=[me, second])
     assert answer.json["data"]["assignees"] == to(user_id=second)
@@ -145,8 +144,7 @@ def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace) -> None:
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     sent = workspace.submitted(artifact)
     path = f"/artifacts/{artifact}/claim"
-    refused = workspace.org.api("labeler").post(path)
-    assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
+    check_conflict(workspace.org.api("labeler").post(path), labeled=True)
     assert claim_next(workspace, "second") == artifact
     workspace.release(artifact, by="second")
     reject_to(workspace, sent, "labeler")
@@ -157,8 +155,7 @@ def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(workspace: Workspace
     team = create_team(workspace.org, "labeler", "viewer")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.submitted(artifact)
-    refused = assign(workspace, artifact, team_id=team)
-    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    check_conflict(assign(workspace, artifact, team_id=team))
     add_members(workspace.org, {"id": team}, "second")
     assert assign(workspace, artifact, team_id=team).status_code == 200
     assert claim_next(workspace, "third") is None

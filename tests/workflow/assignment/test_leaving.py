@@ -8,6 +8,7 @@ from sqlalchemy import text
 from app.kit import db
 from app.workflow.assignment.queries import assignees
 from app.workflow.assignment.service import assigning
+from tests.factories.errors import check_invalid_field
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.actions import reject
@@ -104,8 +105,7 @@ def test_nothing_is_sent_back_to_who_does_not_label_any_more(
     sent = workspace.submitted()
     _leave(workspace, "labeler", role)
     work()
-    refused = reject(workspace, sent)
-    assert (refused.status_code, refused.json["error"]["field"]) == (400, "send_to")
+    check_invalid_field(reject(workspace, sent), "send_to")
     body = {"tag_set_ids": [sent["id"]], "reason": "x", "send_to": "labeler"}
     answer = workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
     (outcome,) = answer.json["data"]["outcomes"]
@@ -136,8 +136,7 @@ def test_a_disabled_account_holds_and_is_assigned_nothing(
 def test_nothing_is_sent_back_to_a_disabled_account(workspace: Workspace) -> None:
     sent = workspace.submitted()
     workspace.disable("labeler")
-    refused = reject(workspace, sent)
-    assert (refused.status_code, refused.json["error"]["field"]) == (400, "send_to")
+    check_invalid_field(reject(workspace, sent), "send_to")
     assert reject(workspace, sent, send_to="pool").status_code == 200
     assert get_reserved_for(workspace, sent["artifact_id"]) == []
 

@@ -7,6 +7,7 @@ from sqlalchemy import text
 from app.identity.control_plane import accounts
 from app.kit import db, tenancy
 from app.workflow.assignment.service import claims
+from tests.factories.errors import check_conflict, check_invalid_field
 from tests.factories.queueing import hold_lock
 from tests.factories.workspace import Workspace, counts
 
@@ -26,8 +27,7 @@ def test_a_claim_renewed_during_the_submission_is_not_kept(workspace: Workspace)
         renewed = start(
             lambda: workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
         )
-    refused = renewed.result()
-    assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
+    check_conflict(renewed.result(), labeled=True)
     row = workspace.artifact_row(artifact_id)
     assert (row.claim_user_id, row.label_counts) == (None, counts(submitted=1))
 
@@ -59,5 +59,4 @@ def test_nothing_is_assigned_to_an_account_that_is_being_disabled(workspace: Wor
     email, body = org.email("labeler"), {"user_ids": [str(org.users["labeler"])]}
     with hold_lock(workspace.org.app, lambda: accounts.disable_user(email)) as start:
         assigned = start(lambda: org.api("admin").post(f"/artifacts/{artifact_id}/assign", body))
-    refused = assigned.result()
-    assert (refused.status_code, refused.json["error"]["field"]) == (400, "user_ids.0")
+    check_invalid_field(assigned.result(), "user_ids.0")

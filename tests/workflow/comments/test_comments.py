@@ -8,6 +8,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_error, check_invalid_field, check_stale
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace
 from tests.workflow.actions import get_tag_set, submit
@@ -161,10 +162,8 @@ def test_a_reply_stays_with_its_label_set_and_its_field(workspace: Workspace) ->
     schema_id = workspace.schema()
     draft, other = (workspace.draft(workspace.artifact(schema_id)) for _ in range(2))
     said = _said(workspace, draft, field="total")
-    elsewhere = _say(workspace, other, parent_id=said["id"])
-    assert (elsewhere.status_code, elsewhere.json["error"]["field"]) == (400, "parent_id")
-    changed = _say(workspace, draft, parent_id=said["id"], field="number")
-    assert (changed.status_code, changed.json["error"]["field"]) == (400, "field")
+    check_invalid_field(_say(workspace, other, parent_id=said["id"]), "parent_id")
+    check_invalid_field(_say(workspace, draft, parent_id=said["id"], field="number"), "field")
     assert _said(workspace, draft, parent_id=said["id"], field="total")["field"] == "total"
 
 
@@ -172,8 +171,7 @@ def test_who_writes_and_who_reads(workspace: Workspace) -> None:
     draft = workspace.draft()
     for role in ("labeler", "reviewer", "admin", "owner"):
         _said(workspace, draft, by=role)
-    refused = _say(workspace, draft, by="viewer")
-    assert (refused.status_code, refused.json["error"]["code"]) == (403, "insufficient_role")
+    check_error(_say(workspace, draft, by="viewer"), 403, "insufficient_role")
     assert len(_listed(workspace, draft)) == 4
 
 
@@ -185,8 +183,7 @@ def test_mentions_are_of_members_once_each(workspace: Workspace, other_org: Org)
         admin,
     ]
     stranger = str(other_org.users["reviewer"])
-    answer = _say(workspace, draft, mentions=[reviewer, stranger])
-    assert (answer.status_code, answer.json["error"]["field"]) == (400, "mentions.1")
+    check_invalid_field(_say(workspace, draft, mentions=[reviewer, stranger]), "mentions.1")
 
 
 def test_who_must_label_blind_neither_reads_nor_is_mentioned(workspace: Workspace) -> None:
@@ -203,8 +200,7 @@ def test_who_must_label_blind_neither_reads_nor_is_mentioned(workspace: Workspac
     ]
     assert {answer.status_code for answer in hidden} == {404}
     mention = [str(workspace.org.users["second"])]
-    refused = _say(workspace, draft, mentions=mention)
-    assert (refused.status_code, refused.json["error"]["field"]) == (400, "mentions.0")
+    check_invalid_field(_say(workspace, draft, mentions=mention), "mentions.0")
     workspace.release(artifact_id)
     workspace.submitted(artifact_id, by="second")
     assert submit(workspace, draft).status_code == 200
@@ -255,8 +251,7 @@ def test_who_resolves(workspace: Workspace) -> None:
     draft = workspace.submitted(workspace.artifact(schema_id))
     by_second, by_reviewer = (_said(workspace, draft, by=name) for name in ("second", "reviewer"))
     assert _resolve(workspace, by_second, by="viewer").status_code == 403
-    refused = _resolve(workspace, by_reviewer, by="second")
-    assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
+    check_error(_resolve(workspace, by_reviewer, by="second"), 403, "permission_denied")
     # Its author; the label set's labeler.
     assert _resolve(workspace, by_second, by="second").status_code == 200
     assert _resolve(workspace, by_reviewer, by="labeler").status_code == 200
@@ -267,13 +262,9 @@ def test_what_cannot_be_resolved(workspace: Workspace) -> None:
     draft, other = (workspace.draft(workspace.artifact(schema_id)) for _ in range(2))
     said = _said(workspace, draft)
     reply = _said(workspace, draft, parent_id=said["id"])
-    refused = _resolve(workspace, reply, by="labeler")
-    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
-    assert refused.json["error"]["details"] == {"thread_id": said["id"]}
+    check_conflict(_resolve(workspace, reply, by="labeler"), thread_id=said["id"])
     assert _resolve(workspace, {**said, "tag_set_id": other["id"]}, by="labeler").status_code == 404
-    stale = _resolve(workspace, said, by="labeler", headers={"If-Match": '"7"'})
-    assert (stale.status_code, stale.json["error"]["code"]) == (409, "stale_precondition")
-    assert stale.json["error"]["details"] == {"current_revision": 1}
+    check_stale(_resolve(workspace, said, by="labeler", headers={"If-Match": '"7"'}), 1)
     assert _listed(workspace, draft, "?resolved=true") == []
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_error
 from tests.factories.workspace import Workspace
 from tests.workflow.predictions.conftest import (
     create_document,
@@ -58,20 +59,16 @@ def test_a_document_that_cannot_be_predicted(
 ) -> None:
     artifact_id = create_document(assisted_workspace)
     assisted_workspace.sql(f"UPDATE artifacts SET {change} WHERE id = :id", id=artifact_id)
-    answer = predict(assisted_workspace, artifact_id)
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == details
+    check_error(predict(assisted_workspace, artifact_id), 409, "conflict", details=details)
     assert show_prediction(assisted_workspace, artifact_id) is None
 
 
 def test_a_schema_without_assistance_or_inactive(assisted_workspace: Workspace) -> None:
     artifact_id = create_document(assisted_workspace)
     set_assistance(assisted_workspace, enabled=False)
-    answer = predict(assisted_workspace, artifact_id)
-    assert answer.json["error"]["details"] == {"missing": "ai_assist"}
+    check_conflict(predict(assisted_workspace, artifact_id), missing="ai_assist")
     assisted_workspace.sql("UPDATE schemas SET status = 'inactive'")
-    answer = predict(assisted_workspace, artifact_id)
-    assert answer.json["error"]["details"] == {"state": "inactive"}
+    check_conflict(predict(assisted_workspace, artifact_id), state="inactive")
 
 
 def test_another_organization_finds_nothing(assisted_workspace: Workspace, other_org: Org) -> None:

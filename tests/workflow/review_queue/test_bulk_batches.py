@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from app.kit import bulk
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.queries import deciding
+from tests.factories.errors import check_error, check_invalid_field
 from tests.factories.statements import record_statements
 from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
@@ -81,8 +82,7 @@ def test_what_breaks_in_the_first_batch_leaves_nothing(
 ) -> None:
     make_items(workspace, 8)
     _broken_at(monkeypatch, 1)
-    answer = post(workspace, "accept", filter={}, expected_count=8)
-    assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
+    check_error(post(workspace, "accept", filter={}, expected_count=8), 503, "service_unavailable")
     assert list_changed_ids(workspace, "accept") == set()
     assert list_event_item_ids(workspace, "accept") == []
 
@@ -190,9 +190,7 @@ def test_to_whom_nothing_is_assigned(workspace: Workspace, number: int) -> None:
         ({"team_id": make_team(workspace.org)["id"]}, "team_id"),
     ):
         answer = post(workspace, "assign", filter={}, expected_count=number, **body)
-        error = answer.json["error"]
-        assert (answer.status_code, error["code"]) == (400, "validation_error")
-        assert error["field"] == field
+        check_invalid_field(answer, field)
     assert list_changed_ids(workspace, "assign") == set()
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_error
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace
 from tests.workflow.review_queue.by_filter import (
@@ -140,10 +141,7 @@ def test_what_is_not_the_callers_to_review_fails_and_undoes_no_other(
 def test_another_count_than_expected_changes_nothing(workspace: Workspace, what: str) -> None:
     make_items(workspace, 4)
     for expected in (0, 3, 5):
-        answer = post(workspace, what, filter={}, expected_count=expected)
-        error = answer.json["error"]
-        assert (answer.status_code, error["code"]) == (409, "conflict")
-        assert error["details"] == {"count": 4}
+        check_conflict(post(workspace, what, filter={}, expected_count=expected), count=4)
     assert list_changed_ids(workspace, what) == set()
     assert list_event_item_ids(workspace, what) == []
 
@@ -204,9 +202,7 @@ def test_what_changed_or_went_since_it_was_found_is_left_alone(
 def test_a_selection_that_does_not_fit_is_refused(
     workspace: Workspace, what: str, body: dict[str, Any], field: str
 ) -> None:
-    answer = post(workspace, what, **body)
-    assert (answer.status_code, answer.json["error"]["code"]) == (422, "unprocessable")
-    assert answer.json["error"]["field"] == field
+    check_error(post(workspace, what, **body), 422, "unprocessable", field=field)
 
 
 @pytest.mark.parametrize("what", ACTIONS)

@@ -10,6 +10,7 @@ import pytest
 from app.documents.artifacts.service import routing as artifacts
 from app.kit import db, tenancy
 from app.workflow.routing_rules.service import routing
+from tests.factories.errors import check_conflict
 from tests.factories.routing import Router, where
 
 
@@ -36,10 +37,8 @@ def test_nobody_gets_a_document_before_the_rules_have_run(
     assert made["status"] == "processing"
     api = router.org.api("labeler")
     assert _next(router) is None
-    claim = api.post(f"/artifacts/{made['id']}/claim")
-    assert (claim.status_code, claim.json["error"]["details"]) == (409, {"state": "processing"})
-    begin = api.post(f"/artifacts/{made['id']}/tag-sets", json={})
-    assert (begin.status_code, begin.json["error"]["details"]) == (409, {"state": "processing"})
+    check_conflict(api.post(f"/artifacts/{made['id']}/claim"), state="processing")
+    check_conflict(api.post(f"/artifacts/{made['id']}/tag-sets", json={}), state="processing")
     work()
     assert router.artifact(made["id"])["status"] == "ready"
     assert _next(router) is None

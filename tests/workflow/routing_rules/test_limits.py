@@ -14,6 +14,7 @@ from app.kit.jobs.handlers import HANDLERS
 from app.kit.jobs.queues import QUEUES, compute_quota
 from app.workflow.routing_rules.service import compiled_rules, limits, routing, simulation
 from tests.factories import Org
+from tests.factories.errors import check_error, check_invalid_field
 from tests.factories.routing import Router, where
 
 _RANDOM = random.Random(7)
@@ -44,9 +45,7 @@ def test_all_rules_together_have_a_limit_of_patterns(router: Router) -> None:
     full = [where("text", "matches", f"a{index}") for index in range(MAX_PATTERNS)]
     count = limits.MAX_PATTERNS_OF_RULES // MAX_PATTERNS
     rules = [router.rule(*full, priority=1) for _ in range(count)]
-    more = router.send(full[0], priority=1)
-    assert (more.status_code, more.json["error"]["code"]) == (409, "conflict")
-    assert more.json["error"]["field"] == "conditions"
+    check_error(router.send(full[0], priority=1), 409, "conflict", field="conditions")
     other = router.rule(where("name", "equals", "a"), priority=1)
     api = router.org.api("admin")
     path, body = f"/routing-rules/{other['id']}", {"conditions": {"all": full[:1]}}
@@ -74,11 +73,9 @@ def test_all_rules_together_have_a_limit_of_instructions(
 def test_a_simulation_has_the_same_limits(router: Router, monkeypatch: pytest.MonkeyPatch) -> None:
     full = [where("text", "matches", "a")] * MAX_PATTERNS
     rules = [_rule(*full)] * (limits.MAX_PATTERNS_OF_RULES // MAX_PATTERNS + 1)
-    answer = _simulate(router, documents=[{}], rules=rules)
-    assert (answer.status_code, answer.json["error"]["field"]) == (400, "rules")
+    check_invalid_field(_simulate(router, documents=[{}], rules=rules), "rules")
     monkeypatch.setattr(limits, "MAX_PROGRAM_SIZE_OF_RULES", 30)
-    answer = _simulate(router, documents=[{}], rules=rules[:2])
-    assert (answer.status_code, answer.json["error"]["field"]) == (400, "rules")
+    check_invalid_field(_simulate(router, documents=[{}], rules=rules[:2]), "rules")
 
 
 @pytest.mark.parametrize("name", ["MAX_DOCUMENT_SECONDS", "MAX_SIMULATION_SECONDS"])
@@ -88,9 +85,7 @@ def test_a_simulation_that_takes_too_long_ends_with_an_error(
     monkeypatch.setattr(limits, name, 0.05)
     body: dict[str, Any] = {"rules": [_rule(*_slow_patterns(8))]}
     answer = _simulate(router, documents=[{}, {"text": SLOW_TEXT}, {}], **body)
-    assert answer.status_code == 400
-    error = answer.json["error"]
-    assert (error["field"], error["details"]) == ("documents.1", {"at_most": 1})
+    check_error(answer, 400, "validation_error", field="documents.1", details={"at_most": 1})
     assert _simulate(router, documents=[{}, {}], **body).status_code == 200
 
 

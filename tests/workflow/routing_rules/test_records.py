@@ -9,6 +9,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_error, check_invalid_field, check_stale
 from tests.factories.routing import Router, where
 from tests.factories.teams import make_team
 
@@ -38,8 +39,7 @@ def test_a_rule_is_created_read_changed_and_deleted(router: Router) -> None:
     assert changed["action"] == {**dict.fromkeys(rule["action"]), "priority": 1}
     assert changed["revision"] == rule["revision"] + 1
     stale = api.patch(path, json={"name": "Old", "revision": rule["revision"]})
-    assert stale.json["error"]["code"] == "stale_precondition"
-    assert stale.json["error"]["details"] == {"current_revision": changed["revision"]}
+    check_stale(stale, changed["revision"])
     assert api.delete(path, headers={"If-Match": '"1"'}).status_code == 409
     assert api.delete(path).status_code == 204
     assert api.get(path).status_code == 404
@@ -87,8 +87,7 @@ def test_who_may(router: Router, role: str) -> None:
 def test_conditions_of_a_wrong_shape(router: Router, conditions: Any, field: str) -> None:
     body = {"name": "x", "conditions": conditions, "action": {"priority": 1}}
     answer = router.org.api("admin").post("/routing-rules", json=body)
-    assert answer.status_code == 422
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 422, "unprocessable", field=field)
     assert router.rules() == []
 
 
@@ -108,10 +107,7 @@ def test_conditions_of_a_wrong_shape(router: Router, conditions: Any, field: str
 def test_conditions_that_break_a_rule(
     router: Router, conditions: list[dict[str, Any]], field: str
 ) -> None:
-    answer = router.send(*conditions, priority=1)
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == field
+    check_invalid_field(router.send(*conditions, priority=1), field)
 
 
 def test_actions_that_break_a_rule(router: Router, other_org: Org) -> None:
@@ -181,11 +177,8 @@ def test_the_order_is_set_as_a_whole(router: Router, other_org: Org) -> None:
     assert [rule["name"] for rule in answer.json["data"]["rules"]] == ["c", "a", "b"]
     assert _order(router) == ["c", "a", "b"]
     unknown = str(uuid7())
-    refused = reorder(ids["a"], ids["b"], unknown)
-    assert refused.status_code == 409
-    assert refused.json["error"]["details"] == {"missing": [ids["c"]], "unknown": [unknown]}
-    twice = reorder(ids["a"], ids["b"], ids["a"])
-    assert twice.json["error"]["field"] == "rule_ids.2"
+    check_conflict(reorder(ids["a"], ids["b"], unknown), missing=[ids["c"]], unknown=[unknown])
+    check_invalid_field(reorder(ids["a"], ids["b"], ids["a"]), "rule_ids.2")
     assert reorder().status_code == 409
     assert _order(router) == ["c", "a", "b"]
 
@@ -200,9 +193,7 @@ def test_there_are_200_rules_at_most(router: Router) -> None:
         id=first["id"],
     )
     router.rule(priority=1)
-    refused = router.send(priority=1)
-    assert refused.status_code == 409
-    assert refused.json["error"]["details"] == {"limit": 200}
+    check_conflict(router.send(priority=1), limit=200)
 
 
 def test_changes_at_once_leave_the_order_whole(router: Router) -> None:
@@ -250,8 +241,7 @@ def test_a_rule_that_loses_its_team_is_disabled(router: Router) -> None:
     assert found["action"]["team_id"] is None
     assert found["revision"] == rule["revision"] + 1
     api, path = router.org.api("admin"), f"/routing-rules/{rule['id']}"
-    refused = api.patch(path, json={"enabled": True})
-    assert refused.json["error"]["field"] == "action.strategy"
+    check_invalid_field(api.patch(path, json={"enabled": True}), "action.strategy")
     body = {"enabled": True, "action": {"team_id": router.team("ben")}}
     again = api.patch(path, json=body).json["data"]
     assert (again["enabled"], again["disabled_reason"]) == (True, None)
@@ -271,10 +261,9 @@ def test_a_rule_that_loses_its_member_is_disabled(router: Router, work: Callable
     work()
     assert router.read(lowered)["disabled_reason"] == "member_cannot_label"
     assert router.read(kept)["enabled"]
-    refused = api.patch(f"/routing-rules/{gone['id']}", json={"enabled": True})
-    assert refused.json["error"]["field"] == "action"
+    check_invalid_field(api.patch(f"/routing-rules/{gone['id']}", json={"enabled": True}), "action")
     refused = api.patch(f"/routing-rules/{lowered['id']}", json={"enabled": True})
-    assert refused.json["error"]["field"] == "action.user_id"
+    check_invalid_field(refused, "action.user_id")
 
 
 def test_a_rule_that_loses_its_schema_is_disabled(router: Router) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.factories.errors import check_error
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import accept, get_tag_set, reject, set_review_claim, submit
 
@@ -64,9 +65,7 @@ def test_the_same_tags_are_no_correction(workspace: Workspace) -> None:
 )
 def test_corrections_are_checked(tags: list[Any], code: str, workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = accept(workspace, sent, tags=tags)
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == code
+    check_error(accept(workspace, sent, tags=tags), 400, code)
     assert get_tag_set(workspace, sent) == sent
     assert workspace.events("tag_set.accepted") == []
 

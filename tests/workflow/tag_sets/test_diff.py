@@ -6,6 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_invalid_field
 from tests.factories.workspace import Workspace, rows, tag
 
 
@@ -69,9 +70,7 @@ def test_against_a_revision(workspace: Workspace) -> None:
 
 def test_against_the_latest_prediction(workspace: Workspace) -> None:
     first, second = _create_two_drafts(workspace)
-    none = _diff(workspace, second, "prediction=true")
-    assert none.status_code == 400
-    assert none.json["error"]["field"] == "prediction"
+    check_invalid_field(_diff(workspace, second, "prediction=true"), "prediction")
     model = _predict(workspace, first)
     diff = _diff(workspace, second, "prediction=true").json["data"]
     assert diff["against"] == {

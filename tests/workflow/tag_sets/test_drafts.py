@@ -7,6 +7,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_error, check_invalid_field
 from tests.factories.workspace import FIELDS, TAG_SET_PROPERTIES, Workspace, counts, tag
 from tests.workflow.actions import start_draft
 
@@ -37,9 +38,7 @@ def test_a_draft_starts_empty_and_takes_the_claim(workspace: Workspace) -> None:
 @pytest.mark.parametrize("state", ["processing", "failed", "done", "archived"])
 def test_a_document_that_is_not_open_is_refused(state: str, workspace: Workspace) -> None:
     columns = {"archived": True} if state == "archived" else {"status": state}
-    answer = start_draft(workspace, workspace.artifact(**columns))
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": state}
+    check_conflict(start_draft(workspace, workspace.artifact(**columns)), state=state)
 
 
 def test_what_the_schema_lacks_is_named(workspace: Workspace) -> None:
@@ -47,9 +46,7 @@ def test_what_the_schema_lacks_is_named(workspace: Workspace) -> None:
     workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=str(bare))
     closed = workspace.artifact(workspace.schema(status="inactive"))
     for artifact_id, details in ((bare, {"missing": "schema"}), (closed, {"state": "inactive"})):
-        answer = start_draft(workspace, artifact_id)
-        assert answer.status_code == 409
-        assert answer.json["error"]["details"] == details
+        check_error(start_draft(workspace, artifact_id), 409, "conflict", details=details)
 
 
 def test_unknown_and_foreign_documents_are_not_found(workspace: Workspace, other_org: Org) -> None:
@@ -61,9 +58,7 @@ def test_unknown_and_foreign_documents_are_not_found(workspace: Workspace, other
 
 def test_one_open_draft_per_labeler(workspace: Workspace) -> None:
     draft = workspace.draft()
-    answer = start_draft(workspace, draft["artifact_id"])
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"tag_set_id": draft["id"]}
+    check_conflict(start_draft(workspace, draft["artifact_id"]), tag_set_id=draft["id"])
 
 
 def test_a_live_claim_of_another_blocks_a_draft_and_an_expired_one_does_not(
@@ -91,9 +86,7 @@ def test_overlapping_label_sets_need_no_claim_but_different_people(workspace: Wo
     first = workspace.submitted(artifact_id)
     workspace.org.add_user("second", "labeler")
     workspace.draft(artifact_id, by="second")
-    again = start_draft(workspace, artifact_id)
-    assert again.status_code == 409
-    assert again.json["error"]["details"] == {"tag_set_id": first["id"]}
+    check_conflict(start_draft(workspace, artifact_id), tag_set_id=first["id"])
 
 
 def test_a_draft_may_start_from_another_label_set(workspace: Workspace) -> None:
@@ -187,10 +180,7 @@ def test_from_names_a_label_set_of_the_same_document(workspace: Workspace, other
     foreign = Workspace(other_org).draft()
     artifact_id = workspace.artifact()
     for source in ("prediction", "nonsense", elsewhere["id"], foreign["id"], str(uuid7())):
-        answer = start_draft(workspace, artifact_id, source=source)
-        assert answer.status_code == 400
-        assert answer.json["error"]["code"] == "validation_error"
-        assert answer.json["error"]["field"] == "from"
+        check_invalid_field(start_draft(workspace, artifact_id, source=source), "from")
 
 
 def test_an_idempotency_key_starts_one_draft(workspace: Workspace) -> None:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.factories.errors import check_conflict
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import accept, get_tag_set, reject, start_draft, submit
 
@@ -26,10 +27,8 @@ def test_a_document_with_enough_takes_no_further_draft(
     if accepted:
         assert accept(workspace, sent).status_code == 200
     for by in ("labeler", "second"):
-        answer = start_draft(workspace, sent["artifact_id"], by=by)
-        assert answer.status_code == 409
-        assert answer.json["error"]["code"] == "conflict"
-        assert answer.json["error"]["details"]["state"] == ("done" if accepted else "in_review")
+        error = check_conflict(start_draft(workspace, sent["artifact_id"], by=by))
+        assert error["details"]["state"] == ("done" if accepted else "in_review")
     assert workspace.artifact_row(sent["artifact_id"]).label_counts in (
         counts(submitted=1), counts(accepted=1),
     )  # fmt: skip
@@ -48,9 +47,7 @@ def test_overlapping_label_sets_are_as_many_as_asked_for(workspace: Workspace) -
         workspace.org.add_user(name, "labeler")
     for name in ("labeler", "second"):
         assert accept(workspace, workspace.submitted(artifact_id, by=name)).status_code == 200
-    answer = start_draft(workspace, artifact_id, by="third")
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": "done"}
+    check_conflict(start_draft(workspace, artifact_id, by="third"), state="done")
 
 
 def test_no_more_are_accepted_than_asked_for(workspace: Workspace) -> None:
@@ -58,10 +55,7 @@ def test_no_more_are_accepted_than_asked_for(workspace: Workspace) -> None:
     submit(workspace, first)
     submit(workspace, second, by="second")
     assert accept(workspace, first).status_code == 200
-    answer = accept(workspace, second)
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "conflict"
-    assert answer.json["error"]["details"] == {"accepted": [first["id"]], "labels_per_artifact": 1}
+    check_conflict(accept(workspace, second), accepted=[first["id"]], labels_per_artifact=1)
     row = workspace.artifact_row(first["artifact_id"])
     assert (row.status, row.label_counts) == ("done", counts(accepted=1, submitted=1))
     assert len(workspace.events("tag_set.accepted")) == 1
@@ -113,9 +107,7 @@ def test_none_is_sent_to_a_person_who_has_an_independent_one(
     sent, other = workspace.submitted(artifact_id), workspace.submitted(artifact_id, by="second")
     if accepted:
         assert accept(workspace, other).status_code == 200
-    answer = reject(workspace, sent, send_to=second)
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
+    check_conflict(reject(workspace, sent, send_to=second), tag_set_id=other["id"])
     assert get_tag_set(workspace, sent) == sent
     assert reject(workspace, sent, send_to=third).status_code == 200
 
@@ -130,10 +122,7 @@ def test_its_labeler_cannot_discard_what_was_sent_back(workspace: Workspace) -> 
     sent = workspace.submitted()
     back = reject(workspace, sent).json["data"]
     path = f"/tag-sets/{sent['id']}"
-    answer = workspace.org.api("labeler").delete(path)
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "conflict"
-    assert answer.json["error"]["details"] == {"rejections": 1}
+    check_conflict(workspace.org.api("labeler").delete(path), rejections=1)
     assert workspace.org.api("labeler").get(path).json["data"] == back
     assert [r.kind for r in workspace.revisions(sent["id"])] == [
         "create",

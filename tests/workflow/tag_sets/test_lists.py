@@ -6,6 +6,7 @@ import pytest
 
 from app.workflow.tag_sets.queries import listing
 from tests.factories import Org
+from tests.factories.errors import check_invalid_field
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
 from tests.workflow.actions import accept, publish, reject, start_draft, submit
@@ -193,9 +194,7 @@ def test_a_hidden_label_set_cannot_be_copied(workspace: Workspace) -> None:
     artifact_id, first, _ = _save_overlapping_drafts(workspace)
     workspace.release(artifact_id, by="second")
     workspace.org.add_user("third", "labeler")
-    answer = start_draft(workspace, artifact_id, source=first["id"], by="third")
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "from"
+    check_invalid_field(start_draft(workspace, artifact_id, source=first["id"], by="third"), "from")
 
 
 def test_a_submission_elsewhere_opens_nothing(workspace: Workspace) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_invalid_field
 from tests.factories.workspace import Workspace, counts, rows, tag
 from tests.workflow.actions import accept, get_tag_set, reject, reopen, start_draft
 from tests.workflow.tag_sets.merges import merge, submit_all
@@ -41,10 +42,7 @@ def test_the_values_of_the_majority_are_merged_with_their_provenance(workspace: 
 def test_ties_are_listed_and_chosen(workspace: Workspace) -> None:
     cell = tag("lines.item", "rope", row=0)
     sets = submit_all(workspace, [A, cell], [B])
-    refused = merge(workspace, sets)
-    assert refused.status_code == 400
-    error = refused.json["error"]
-    assert (error["code"], error["field"]) == ("validation_error", "choices")
+    error = check_invalid_field(merge(workspace, sets), "choices")
     number, item = error["details"]["undecided"]
     assert (number["field"], number["row"], number["tie"]) == ("number", None, True)
     values = {(v["value"], *v["tag_set_ids"]) for v in number["values"]}
@@ -106,8 +104,7 @@ def test_a_merge_waits_and_is_accepted_like_others(workspace: Workspace) -> None
     answer = accept(workspace, merged, by="admin")
     assert answer.json["data"]["status"] == "accepted"
     assert {get_tag_set(workspace, source)["superseded_by"] for source in sets} == {merged["id"]}
-    late = accept(workspace, sets[0], by="admin")
-    assert late.json["error"]["details"] == {"state": "rejected"}
+    check_conflict(accept(workspace, sets[0], by="admin"), state="rejected")
 
 
 def test_nothing_is_accepted_beside_an_accepted_merge(workspace: Workspace) -> None:
@@ -116,9 +113,7 @@ def test_nothing_is_accepted_beside_an_accepted_merge(workspace: Workspace) -> N
     answer = accept(workspace, sets[2])
     assert answer.status_code == 409
     assert answer.json["error"]["details"]["accepted"] == [merged["id"]]
-    again = merge(workspace, sets[1:])
-    assert again.status_code == 409
-    assert again.json["error"]["details"] == {"tag_set_id": merged["id"]}
+    check_conflict(merge(workspace, sets[1:]), tag_set_id=merged["id"])
 
 
 def test_bulk_leaves_merges_to_be_accepted_one_by_one(workspace: Workspace) -> None:
@@ -135,8 +130,7 @@ def test_bulk_leaves_merges_to_be_accepted_one_by_one(workspace: Workspace) -> N
 def test_reopened_sources_come_back_once_their_merge_is_gone(workspace: Workspace) -> None:
     sets = submit_all(workspace, [A], [A])
     merged = merge(workspace, sets, accept=True).json["data"]
-    refused = reopen(workspace, sets[0])
-    assert refused.json["error"]["details"] == {"accepted": [merged["id"]]}
+    check_conflict(reopen(workspace, sets[0]), accepted=[merged["id"]])
     assert reopen(workspace, merged).status_code == 200
     row = workspace.artifact_row(merged["artifact_id"])
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=1, rejected=2))
@@ -177,9 +171,7 @@ def test_what_is_decided_must_mean_something(
     sets = submit_all(workspace, [A], [B])
     names = {"first": sets[0]["id"], "unknown": str(uuid7())}
     choices = [{**c, "tag_set_id": names[c["tag_set_id"]]} for c in body.get("choices", ())]
-    answer = merge(workspace, sets, **{**body, "choices": choices})
-    assert answer.status_code == 400, answer.json
-    assert answer.json["error"]["field"] == field
+    check_invalid_field(merge(workspace, sets, **{**body, "choices": choices}), field)
     assert workspace.events("tag_set.merged") == []
 
 
@@ -214,9 +206,7 @@ def test_a_draft_is_not_merged(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
     sent, draft = workspace.submitted(artifact_id), workspace.saved(artifact_id, by="second")
-    answer = merge(workspace, [sent, draft])
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": "draft", "tag_set_id": draft["id"]}
+    check_conflict(merge(workspace, [sent, draft]), state="draft", tag_set_id=draft["id"])
 
 
 def test_lists_show_a_merge_as_reading_it_does(workspace: Workspace) -> None:

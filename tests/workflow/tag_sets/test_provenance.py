@@ -10,6 +10,7 @@ from app.engines.agreement.tag_keys import build_field_specs
 from app.workflow.tag_sets.service.provenance import build_entry, correct_entries
 from tests.engines.agreement.labels import FIELD_SPECS
 from tests.engines.agreement.test_properties import SETS
+from tests.factories.errors import check_conflict
 from tests.factories.properties import examples
 from tests.factories.workspace import FIELDS, Workspace, rows, tag
 from tests.workflow.actions import accept, get_data, get_tag_set, reject, reopen
@@ -106,9 +107,7 @@ def test_of_two_merges_one_waits(workspace: Workspace) -> None:
     first = merge(workspace, sets).json["data"]
     assert reject(workspace, first, send_to="pool").status_code == 200
     second = merge(workspace, sets).json["data"]
-    refused = reopen(workspace, first)
-    assert refused.status_code == 409
-    assert refused.json["error"]["details"] == {"tag_set_id": second["id"]}
+    check_conflict(reopen(workspace, first), tag_set_id=second["id"])
     assert reject(workspace, second, send_to="pool").status_code == 200
     assert reopen(workspace, first).status_code == 200
 
@@ -118,9 +117,7 @@ def test_what_a_merge_names_is_not_discarded(workspace: Workspace) -> None:
     merged = merge(workspace, sets).json["data"]
     assert reject(workspace, sets[0], send_to="labeler", by="admin").status_code == 200
     admin = workspace.org.api("admin")
-    refused = admin.delete(f"/tag-sets/{sets[0]['id']}")
-    assert refused.status_code == 409
-    assert refused.json["error"]["details"] == {"merges": [merged["id"]]}
+    check_conflict(admin.delete(f"/tag-sets/{sets[0]['id']}"), merges=[merged["id"]])
     other = workspace.submitted()
     assert reject(workspace, other, send_to="labeler").status_code == 200
     assert admin.delete(f"/tag-sets/{other['id']}").status_code == 204

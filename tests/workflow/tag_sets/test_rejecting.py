@@ -2,6 +2,7 @@
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_invalid_field
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import reject, submit
 
@@ -79,9 +80,7 @@ def test_sent_to_its_own_labeler_by_id_it_goes_back(workspace: Workspace) -> Non
 def test_it_is_sent_to_those_who_label(workspace: Workspace, other_org: Org) -> None:
     sent = workspace.submitted()
     for user_id in (workspace.org.users["viewer"], other_org.users["labeler"], uuid7()):
-        answer = reject(workspace, sent, send_to=str(user_id))
-        assert answer.status_code == 400
-        assert answer.json["error"]["field"] == "send_to"
+        check_invalid_field(reject(workspace, sent, send_to=str(user_id)), "send_to")
     assert reject(workspace, sent, send_to="nobody").status_code == 422
     assert reject(workspace, sent, reason=" \n").status_code == 422
 
@@ -92,9 +91,7 @@ def test_a_draft_in_the_way_is_named(workspace: Workspace) -> None:
     workspace.release(draft["artifact_id"])
     other = workspace.draft(draft["artifact_id"], by="second")
     sent = submit(workspace, draft).json["data"]
-    answer = reject(workspace, sent, send_to=str(second))
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
+    check_conflict(reject(workspace, sent, send_to=str(second)), tag_set_id=other["id"])
     assert reject(workspace, sent, send_to="pool").status_code == 200
 
 
@@ -102,9 +99,7 @@ def test_it_goes_back_no_more_often_than_the_schema_allows(workspace: Workspace)
     sent = workspace.submitted(workspace.artifact(workspace.schema(max_rejections=1)))
     assert reject(workspace, sent).json["data"]["rejections"] == 1
     submit(workspace, sent)
-    answer = reject(workspace, sent)
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"rejections": 1, "max_rejections": 1}
+    check_conflict(reject(workspace, sent), rejections=1, max_rejections=1)
     assert reject(workspace, sent, send_to="pool").json["data"]["rejections"] == 2
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.factories.errors import check_conflict, check_invalid_field, check_stale
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import accept, get_data, get_tag_set, reject, reopen, submit
 
@@ -84,15 +85,12 @@ def test_no_machine_accepts_what_was_reopened(workspace: Workspace) -> None:
 @pytest.mark.parametrize("make", [Workspace.saved, Workspace.submitted])
 def test_there_must_be_a_verdict(workspace: Workspace, make: Any) -> None:
     tag_set = make(workspace)
-    answer = reopen(workspace, tag_set)
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": tag_set["status"]}
+    check_conflict(reopen(workspace, tag_set), state=tag_set["status"])
 
 
 def test_the_revision_may_be_named(workspace: Workspace) -> None:
     accepted = _create_accepted(workspace)
-    stale = reopen(workspace, accepted, revision=3)
-    assert stale.json["error"]["details"] == {"current_revision": 4}
+    check_stale(reopen(workspace, accepted, revision=3), 4)
     assert reopen(workspace, accepted, revision=4).status_code == 200
 
 
@@ -126,9 +124,7 @@ def test_a_rejected_one_whose_place_was_taken_stays(workspace: Workspace) -> Non
 def test_a_new_draft_of_its_labelers_is_in_the_way(workspace: Workspace) -> None:
     rejected = _create_rejected(workspace)
     draft = workspace.draft(rejected["artifact_id"])
-    answer = reopen(workspace, rejected, to="labeler")
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"tag_set_id": draft["id"]}
+    check_conflict(reopen(workspace, rejected, to="labeler"), tag_set_id=draft["id"])
 
 
 def test_a_labeler_who_left_gets_nothing(workspace: Workspace) -> None:
@@ -137,7 +133,5 @@ def test_a_labeler_who_left_gets_nothing(workspace: Workspace) -> None:
     accept(workspace, sent)
     path = f"/organizations/{workspace.org.slug}/members/{second}"
     assert workspace.org.api("owner").delete(path).status_code == 204
-    answer = reopen(workspace, sent, to="labeler")
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "to"
+    check_invalid_field(reopen(workspace, sent, to="labeler"), "to")
     assert reopen(workspace, sent).status_code == 200

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+from tests.factories.errors import check_error
 from tests.factories.workspace import TAG_SET_PROPERTIES, Workspace, tag
 
 
@@ -63,9 +64,7 @@ def test_a_save_needs_the_revision_that_was_read(workspace: Workspace) -> None:
     draft = workspace.draft()
     path = f"/tag-sets/{draft['id']}/tags"
     api = workspace.org.api("labeler")
-    missing = api.put(path, json={"tags": []})
-    assert missing.status_code == 422
-    assert missing.json["error"]["field"] == "revision"
+    check_error(api.put(path, json={"tags": []}), 422, "unprocessable", field="revision")
     both = api.put(path, json={"tags": [], "revision": 1}, headers={"If-Match": '"2"'})
     error = both.json["error"]
     assert (both.status_code, error["code"], error["field"]) == (

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.service.submitting import is_sampled
+from tests.factories.errors import check_error, check_invalid_field, check_stale
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import get_tag_set, submit
 
@@ -32,9 +33,7 @@ def test_submission_needs_every_required_field(workspace: Workspace) -> None:
     draft = workspace.draft()
     saved = workspace.save(draft, [tag("note", "x")]).json["data"]
     answer = submit(workspace, saved)
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "required_fields_missing"
-    assert answer.json["error"]["details"] == {"fields": ["number"]}
+    check_error(answer, 400, "required_fields_missing", details={"fields": ["number"]})
     assert get_tag_set(workspace, draft) == saved
 
 
@@ -43,16 +42,12 @@ def test_submission_checks_against_the_document_as_it_is_now(workspace: Workspac
     tags = [tag("number", "A", evidence=[{"start": 900, "end": 903}])]
     saved = workspace.save(draft, tags).json["data"]
     workspace.sql("UPDATE artifacts SET text_length = 100 WHERE id = :id", id=draft["artifact_id"])
-    answer = submit(workspace, saved)
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "tags.0.evidence.0.start"
+    check_invalid_field(submit(workspace, saved), "tags.0.evidence.0.start")
 
 
 def test_submission_may_name_the_revision(workspace: Workspace) -> None:
     draft = workspace.saved()
-    stale = submit(workspace, draft, headers={"If-Match": '"1"'})
-    assert stale.status_code == 409
-    assert stale.json["error"]["details"] == {"current_revision": 2}
+    check_stale(submit(workspace, draft, headers={"If-Match": '"1"'}), 2)
     good = submit(workspace, draft, headers={"If-Match": '"2"'})
     assert good.status_code == 200
 
@@ -115,9 +110,7 @@ def test_the_revision_counts_in_the_body_too(workspace: Workspace) -> None:
     path, api = f"/tag-sets/{saved['id']}", workspace.org.api("labeler")
     old = {"revision": saved["revision"] - 1}
     for stale in (api.post(f"{path}/submit", old), api.delete(path, json=old)):
-        assert stale.status_code == 409
-        assert stale.json["error"]["code"] == "stale_precondition"
-        assert stale.json["error"]["details"]["current_revision"] == saved["revision"]
+        check_stale(stale, saved["revision"])
     sent = api.post(f"{path}/submit", {"revision": saved["revision"]})
     assert sent.json["data"]["status"] == "submitted"
 

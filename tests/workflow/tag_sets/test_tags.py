@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.engines.fields import compiled_fields
+from tests.factories.errors import check_error, check_invalid_field
 from tests.factories.labels import make_field
 from tests.factories.workspace import FIELDS, Workspace, tag
 
@@ -37,11 +38,7 @@ from tests.factories.workspace import FIELDS, Workspace, tag
 )  # fmt: skip
 def test_tags_that_do_not_fit_are_named(tags: list[Any], field: str, workspace: Workspace) -> None:
     draft = workspace.draft()
-    answer = workspace.save(draft, tags)
-    assert answer.status_code == 400, answer.json
-    error = answer.json["error"]
-    assert error["code"] == "validation_error"
-    assert error["field"] == field
+    error = check_invalid_field(workspace.save(draft, tags), field)
     assert error["details"]["errors"][0]["field"] == field
     assert len(workspace.revisions(draft["id"])) == 1
 
@@ -76,9 +73,7 @@ def test_all_misfits_are_listed(workspace: Workspace) -> None:
 def test_tags_of_another_shape_are_unprocessable(
     member: Any, field: str, workspace: Workspace
 ) -> None:
-    answer = workspace.save(workspace.draft(), [member])
-    assert answer.status_code == 422, answer.json
-    assert answer.json["error"]["field"] == field
+    check_error(workspace.save(workspace.draft(), [member]), 422, "unprocessable", field=field)
 
 
 def test_an_integer_may_be_written_as_a_float(workspace: Workspace) -> None:
@@ -96,8 +91,7 @@ def test_offsets_count_code_points(workspace: Workspace) -> None:
     assert saved.status_code == 200
     assert saved.json["data"]["tags"][0]["value"] == "😀 total"
     units = tag("clause", "😀 total", evidence=[{"start": 0, "end": 8}])
-    refused = workspace.save(saved.json["data"], [units])
-    assert refused.json["error"]["field"] == "tags.0.evidence.0.end"
+    check_invalid_field(workspace.save(saved.json["data"], [units]), "tags.0.evidence.0.end")
 
 
 def test_half_a_surrogate_pair_is_no_text(workspace: Workspace) -> None:

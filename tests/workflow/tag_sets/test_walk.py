@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from tests.factories.errors import check_conflict
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import accept, start_draft, submit
 
@@ -35,6 +36,4 @@ def test_from_text_to_done(workspace: Workspace, work: Callable[[], None]) -> No
     assert accept(workspace, draft, tags=[tag("number", "07"), tags[1]]).status_code == 200
     document = labeler.get(path).json["data"]
     assert (document["status"], document["label_counts"]) == ("done", counts(accepted=1))
-    again = start_draft(workspace, artifact["id"])
-    assert again.status_code == 409
-    assert again.json["error"]["details"] == {"state": "done"}
+    check_conflict(start_draft(workspace, artifact["id"]), state="done")
