@@ -16,6 +16,7 @@ from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import run_jobs_of
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace
 
 
@@ -134,10 +135,14 @@ class Labeling:
         )
         return [UUID(str(row["tag_set_id"])) for row in rows]
 
+    def add_choices(self, *periods: tuple[float, float, tuple[int, ...]]) -> None:
+        """Insert tag sets of periods, given by their start, end (days ago) and choice counts."""
+        for start, end, counts in periods:
+            self.add(start, end, build_kind_values(*counts))
+
     def add_shift(self) -> None:
         """Insert tag sets in which the most frequent choice changes a week ago."""
-        self.add(35, 7, build_kind_values(200, 100))
-        self.add(7, 0, build_kind_values(50, 100))
+        self.add_choices((35, 7, (200, 100)), (7, 0, (50, 100)))
 
     def predict(
         self, tag_set_ids: Sequence[UUID], field: str, *, correct: float, confidence: float
@@ -184,9 +189,7 @@ class Labeling:
 
     def list_reports(self, query: str = "", *, role: str = "reviewer") -> list[dict[str, Any]]:
         """Return the reports that match a query string without `?`."""
-        answer = self.workspace.org.api(role).get(f"/quality/drift?{query}")
-        assert answer.status_code == 200, answer.json
-        return list(answer.json["data"])
+        return list(get_data(self.workspace.org.api(role).get(f"/quality/drift?{query}")))
 
     def acknowledge(self, report: dict[str, Any], *, status: int = 200) -> dict[str, Any]:
         """Acknowledge a report, and return the response's data or error."""

@@ -17,8 +17,7 @@ def _detect_statuses(labeling: Labeling, start: float, end: float = 0.0) -> list
 
 def test_an_acknowledged_shift_is_not_reported_again(labeling: Labeling) -> None:
     """The shift begins in the middle of the period of its report."""
-    labeling.add(70, 30, build_kind_values(300, 100))
-    labeling.add(30, 0, build_kind_values(100, 300))
+    labeling.add_choices((70, 30, (300, 100)), (30, 0, (100, 300)))
     (report,) = labeling.detect(current=labeling.build_period(33, 26))
     acknowledged = labeling.acknowledge(report)
     assert acknowledged["status"] == "acknowledged"
@@ -31,9 +30,7 @@ def test_an_acknowledged_shift_is_not_reported_again(labeling: Labeling) -> None
 
 
 def test_another_shift_after_an_acknowledged_one_is_reported(labeling: Labeling) -> None:
-    labeling.add(70, 30, build_kind_values(300, 100))
-    labeling.add(30, 10, build_kind_values(100, 300))
-    labeling.add(10, 0, build_kind_values(0, 20, 180))
+    labeling.add_choices((70, 30, (300, 100)), (30, 10, (100, 300)), (10, 0, (0, 20, 180)))
     (report,) = labeling.detect(current=labeling.build_period(30, 23))
     labeling.acknowledge(report)
     (second,) = labeling.detect(current=labeling.build_period(7, 0))
@@ -47,9 +44,7 @@ def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
     labeling: Labeling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The shift already has an older acknowledged report."""
-    labeling.add(70, 30, build_kind_values(300, 100))
-    labeling.add(30, 10, build_kind_values(100, 300))
-    labeling.add(10, 0, build_kind_values(0, 20, 180))
+    labeling.add_choices((70, 30, (300, 100)), (30, 10, (100, 300)), (10, 0, (0, 20, 180)))
     (report,) = labeling.detect(current=labeling.build_period(30, 23))
     labeling.acknowledge(report)
     (second,) = labeling.detect(current=labeling.build_period(7, 0))
@@ -66,8 +61,7 @@ def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
 
 
 def test_an_acknowledged_shift_does_not_return_with_a_fixed_baseline(labeling: Labeling) -> None:
-    labeling.add(70, 30, build_kind_values(300, 100))
-    labeling.add(30, 0, build_kind_values(100, 300))
+    labeling.add_choices((70, 30, (300, 100)), (30, 0, (100, 300)))
     fixed = {"baseline": labeling.build_period(70, 40), "fix_baseline": True}
     (report,) = labeling.detect(current=labeling.build_period(30, 23), **fixed)
     labeling.acknowledge(report)
@@ -76,8 +70,7 @@ def test_an_acknowledged_shift_does_not_return_with_a_fixed_baseline(labeling: L
 
 
 def test_the_baseline_is_before_an_open_report(labeling: Labeling) -> None:
-    labeling.add(70, 20, build_kind_values(300, 100))
-    labeling.add(20, 0, build_kind_values(100, 300))
+    labeling.add_choices((70, 20, (300, 100)), (20, 0, (100, 300)))
     (report,) = labeling.detect(current=labeling.build_period(20, 13))
     (again,) = labeling.detect()
     assert again["id"] == report["id"]
@@ -86,9 +79,7 @@ def test_the_baseline_is_before_an_open_report(labeling: Labeling) -> None:
 
 
 def test_an_open_report_is_closed_when_the_shift_has_ended(labeling: Labeling) -> None:
-    labeling.add(70, 20, build_kind_values(300, 100))
-    labeling.add(20, 10, build_kind_values(50, 150))
-    labeling.add(10, 0, build_kind_values(150, 50))
+    labeling.add_choices((70, 20, (300, 100)), (20, 10, (50, 150)), (10, 0, (150, 50)))
     (report,) = labeling.detect(current=labeling.build_period(20, 13))
     assert labeling.detect() == []
     (closed,) = labeling.list_reports()
@@ -100,10 +91,9 @@ def test_an_open_report_is_closed_when_the_shift_has_ended(labeling: Labeling) -
 
 
 def test_a_shift_that_returns_is_reported_again(labeling: Labeling) -> None:
-    labeling.add(70, 20, build_kind_values(300, 100))
-    labeling.add(20, 15, build_kind_values(50, 150))
-    labeling.add(15, 5, build_kind_values(150, 50))
-    labeling.add(5, 0, build_kind_values(50, 150))
+    labeling.add_choices(
+        (70, 20, (300, 100)), (20, 15, (50, 150)), (15, 5, (150, 50)), (5, 0, (50, 150))
+    )
     (report,) = labeling.detect(current=labeling.build_period(20, 15))
     assert labeling.detect(current=labeling.build_period(12, 6)) == []
     (second,) = labeling.detect(

@@ -64,15 +64,13 @@ def test_administrators_are_notified_once_per_detection(labeling: Labeling, work
 
 
 def test_without_a_shift_nothing_is_reported(labeling: Labeling) -> None:
-    labeling.add(35, 7, build_kind_values(200, 100))
-    labeling.add(7, 0, build_kind_values(100, 50))
+    labeling.add_choices((35, 7, (200, 100)), (7, 0, (100, 50)))
     assert labeling.detect() == []
     assert labeling.workspace.events("drift.detected") == []
 
 
 def test_small_samples_are_not_reported(labeling: Labeling) -> None:
-    labeling.add(35, 7, build_kind_values(200, 0))
-    labeling.add(7, 0, build_kind_values(0, 29))
+    labeling.add_choices((35, 7, (200, 0)), (7, 0, (0, 29)))
     assert labeling.detect() == []
     (row,) = labeling.workspace.sql("SELECT status, compared, not_enough FROM drift_detections")
     assert (row.status, row.compared) == ("completed", 0)

@@ -7,12 +7,13 @@ import pytest
 
 from app.insight.drift.jobs import start_daily_detections
 from app.insight.drift.service import detecting
-from app.kit import db, tenancy
 from app.kit.jobs import runs
 from tests.factories import Org, claim_jobs_of, make_job, run_jobs_of
+from tests.factories.errors import check_error
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace
-from tests.insight.drift.conftest import Labeling, build_kind_values
+from tests.insight.drift.conftest import Labeling
 
 
 def _list_reports(labeling: Labeling, detection: dict[str, Any]) -> Any:
@@ -26,9 +27,8 @@ def test_a_request_leads_to_its_result(labeling: Labeling) -> None:
     assert (detection["schema_id"], detection["status"]) == (str(labeling.schema_id), "queued")
     assert detection["baseline"]["to"] == detection["current"]["from"]
     assert detection["created_at"] <= detection["updated_at"]
-    answer = _list_reports(labeling, detection)
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"]["status"] == "queued"
+    error = check_error(_list_reports(labeling, detection), 409, "conflict")
+    assert error["details"]["status"] == "queued"
     run_jobs_of(labeling.workspace.org, "drift")
     answer = _list_reports(labeling, detection)
     assert (answer.status_code, answer.json["meta"]["total"]) == (200, 1)
@@ -73,8 +73,7 @@ def test_an_incomplete_period_is_refused(labeling: Labeling) -> None:
 
 
 def test_a_fixed_baseline_is_used_until_it_is_deleted(labeling: Labeling) -> None:
-    labeling.add(70, 40, build_kind_values(200, 100))
-    labeling.add(40, 0, build_kind_values(100, 200))
+    labeling.add_choices((70, 40, (200, 100)), (40, 0, (100, 200)))
     fixed = labeling.request(baseline=labeling.build_period(70, 40), fix_baseline=True)
     run_jobs_of(labeling.workspace.org, "drift")
     later = labeling.request()
@@ -99,23 +98,18 @@ def test_a_schema_has_one_detection_at_a_time(labeling: Labeling) -> None:
     assert (accepted, refused) == (202, 409)
     assert second["error"]["code"] == "conflict"
     assert second["error"]["details"]["detection_id"] == first["data"]["id"]
-    other = labeling.workspace.schema()
-    body = {"schema_id": str(other)}
-    answer = labeling.workspace.org.api("reviewer").post("/quality/drift/detect", body)
-    assert answer.status_code == 202
+    labeling.request(schema_id=str(labeling.workspace.schema()))
 
 
 def test_an_unknown_schema(labeling: Labeling, other_org: Org) -> None:
     foreign_schema_id = Workspace(other_org).schema()
     for schema_id in (foreign_schema_id, labeling.workspace.org.id):
-        body = {"schema_id": str(schema_id)}
-        answer = labeling.workspace.org.api("reviewer").post("/quality/drift/detect", body)
-        assert (answer.status_code, answer.json["error"]["code"]) == (404, "not_found")
+        error = labeling.request(status=404, schema_id=str(schema_id))
+        assert error["code"] == "not_found"
 
 
 def _run_daily_job(org: Org) -> list[Any]:
-    everything = tenancy.across_organizations(reason="as the job does")
-    with org.app.app_context(), everything, db.transaction():
+    with transaction_across_organizations(org.app):
         start_daily_detections(make_job(None, {}))
     run_jobs_of(org, "drift")
     sql = "SELECT schema_id, due_on, status FROM drift_detections WHERE due_on IS NOT NULL"
@@ -124,8 +118,7 @@ def _run_daily_job(org: Org) -> list[Any]:
 
 def test_schemas_with_new_work_are_checked_daily(labeling: Labeling) -> None:
     labeling.workspace.schema()
-    labeling.add(36, 9, build_kind_values(200, 100))
-    labeling.add(8, 1, build_kind_values(50, 100))
+    labeling.add_choices((36, 9, (200, 100)), (8, 1, (50, 100)))
     (row,) = _run_daily_job(labeling.workspace.org)
     assert (row.schema_id, row.status) == (labeling.schema_id, "completed")
     assert [report["metric"] for report in labeling.list_reports()] == ["values"]
@@ -163,6 +156,6 @@ def test_a_failed_detection_allows_another_one(labeling: Labeling) -> None:
     org = labeling.workspace.org
     with org.transaction():
         detecting.fail(UUID(detection["id"]))
-    answer = _list_reports(labeling, detection)
-    assert (answer.status_code, answer.json["error"]["details"]) == (409, {"status": "failed"})
+    details = {"status": "failed"}
+    check_error(_list_reports(labeling, detection), 409, "conflict", details=details)
     labeling.request()

@@ -1,8 +1,10 @@
 """Functions that read the history of documents."""
 
 from typing import Any
+from uuid import UUID
 
 from tests.factories import Org
+from tests.factories.workspace import Workspace
 
 
 def list_history(org: Org, artifact_id: Any, by: str = "reviewer", query: str = "") -> list[Any]:
@@ -30,7 +32,7 @@ def get_entry(org: Org, artifact_id: Any, action: str) -> dict[str, Any]:
     return dict(only_entry)
 
 
-def get_data(answer: Any) -> dict[str, Any]:
-    """Return the data of a successful response."""
-    assert answer.status_code < 300, answer.json
-    return dict(answer.json["data"])
+def create_overlap(workspace: Workspace, **policy: Any) -> UUID:
+    """Create a document that two labelers label, and add `second`, the other labeler."""
+    workspace.org.add_user("second", "labeler")
+    return workspace.artifact(workspace.schema(labels_per_artifact=2, **policy))

@@ -5,7 +5,8 @@ from flask import Flask
 from tests.factories import Org
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
-from tests.insight.history.conftest import get_data, get_entry, list_actions, list_history
+from tests.insight.history.conftest import create_overlap, get_entry, list_actions, list_history
+from tests.workflow.actions import get_data
 
 
 def _create_comment(org: Org, tag_set_id: str, by: str = "reviewer", **body: object) -> str:
@@ -45,8 +46,7 @@ def test_a_long_comment_is_cut(workspace: Workspace) -> None:
 
 def test_blind_labelers_see_only_comments_on_their_own_work(workspace: Workspace) -> None:
     org = workspace.org
-    org.add_user("second", "labeler")
-    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    artifact_id = create_overlap(workspace)
     other_tag_set = workspace.submitted(artifact_id)
     _create_comment(org, other_tag_set["id"], body="The total is 12")
     own_tag_set = workspace.saved(artifact_id, by="second")
@@ -62,8 +62,7 @@ def test_blind_labelers_see_only_comments_on_their_own_work(workspace: Workspace
 
 def test_blind_labelers_do_not_see_skips_and_discarded_drafts(workspace: Workspace) -> None:
     org = workspace.org
-    org.add_user("second", "labeler")
-    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    artifact_id = create_overlap(workspace)
     draft = workspace.saved(artifact_id)
     assert org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
     get_data(org.api("labeler").post(f"/artifacts/{artifact_id}/claim"))

@@ -4,18 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from app.kit import db, tenancy
 from app.workflow.assignment.queries import claims
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.routing import Router
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
 from tests.insight.history.conftest import (
-    get_data,
+    create_overlap,
     get_entry,
     list_actions,
     list_entries,
     list_history,
 )
+from tests.workflow.actions import get_data
 
 Work = Callable[[], None]
 
@@ -82,8 +83,7 @@ def test_claims_that_expire(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     get_data(workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim"))
     workspace.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
-    across = tenancy.across_organizations(reason="claims of every organization run out")
-    with workspace.org.app.app_context(), across, db.transaction():
+    with transaction_across_organizations(workspace.org.app):
         claims.CLAIMABLE_ARTIFACTS.expire_claims()
     last = list_history(workspace.org, artifact_id)[0]
     assert last["actor"]["kind"] == "system"
@@ -146,10 +146,7 @@ def test_the_reason_of_an_automatic_acceptance(workspace: Workspace) -> None:
     confident = get_data(workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit"))
     assert list_history(workspace.org, confident["artifact_id"])[0]["note"] == "confidence"
 
-    workspace.org.add_user("second", "labeler")
-    artifact_id = workspace.artifact(
-        workspace.schema(labels_per_artifact=2, auto_accept_agreement=0.9)
-    )
+    artifact_id = create_overlap(workspace, auto_accept_agreement=0.9)
     workspace.submitted(artifact_id)
     workspace.submitted(artifact_id, by="second")
     accepted = list_entries(workspace.org, artifact_id, "tag_sets.accept")
@@ -158,10 +155,7 @@ def test_the_reason_of_an_automatic_acceptance(workspace: Workspace) -> None:
 
 
 def test_a_disagreement_is_shown(workspace: Workspace) -> None:
-    workspace.org.add_user("second", "labeler")
-    artifact_id = workspace.artifact(
-        workspace.schema(labels_per_artifact=2, auto_accept_agreement=0.9)
-    )
+    artifact_id = create_overlap(workspace, auto_accept_agreement=0.9)
     workspace.submitted(artifact_id)
     draft = workspace.draft(artifact_id, by="second")
     assert workspace.save(draft, [tag("number", "B-2")], by="second").status_code == 200
@@ -171,8 +165,7 @@ def test_a_disagreement_is_shown(workspace: Workspace) -> None:
 
 
 def test_the_sources_of_a_merge(workspace: Workspace) -> None:
-    workspace.org.add_user("second", "labeler")
-    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    artifact_id = create_overlap(workspace)
     sources = [workspace.submitted(artifact_id, by=by)["id"] for by in ("labeler", "second")]
     body = {"tag_set_ids": sources, "strategy": "majority", "accept": True}
     merge = get_data(workspace.org.api("reviewer").post("/tag-sets/merge", body))

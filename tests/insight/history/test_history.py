@@ -8,7 +8,7 @@ from tests.factories import Org
 from tests.factories.pages import read_pages
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
-from tests.insight.history.conftest import list_actions, list_history
+from tests.insight.history.conftest import create_overlap, list_actions, list_history
 
 
 def test_all_entries_of_a_document_in_order(workspace: Workspace) -> None:
@@ -79,8 +79,7 @@ def test_automatic_acceptances_are_by_the_system(workspace: Workspace) -> None:
 
 def test_blind_labelers_do_not_see_other_users(workspace: Workspace) -> None:
     org = workspace.org
-    org.add_user("second", "labeler")
-    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    artifact_id = create_overlap(workspace)
     path = f"/artifacts/{artifact_id}"
     assert org.api("labeler").post(f"{path}/claim").status_code == 200
     tag_set = workspace.submitted(artifact_id)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.insight.quality.queries.trends import MAX_SERIES
+from tests.factories.errors import check_error
 from tests.factories.quality import NO_RATE, QualityWorkspace
 
 _CELLS = """
@@ -56,9 +57,7 @@ def test_days_and_fields_are_refused(quality: QualityWorkspace, schema: Any, rol
     fields = f"{_WEEKS}&bucket=week&schema_id={schema}"
     for query in (days, f"{fields}&field=number", f"{fields}&group_by=field"):
         path = f"/quality/trends?metric=gold_accuracy&{query}"
-        refused = quality.org.api(role).get(path)
-        assert refused.status_code == 403, query
-        assert refused.json["error"]["code"] == "permission_denied"
+        check_error(quality.org.api(role).get(path), 403, "permission_denied")
         assert quality.org.api("reviewer").get(path).status_code == 200
         assert quality.org.key(role="viewer").get(path).status_code == 403
 

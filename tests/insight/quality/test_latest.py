@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.factories.feedback import Assisted, make_predicted_tag
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.factories.quality import NO_RATE, QualityWorkspace
 from tests.factories.workspace import FIELDS, tag
 
@@ -100,18 +101,15 @@ def test_accuracy_on_gold_documents(quality: QualityWorkspace) -> None:
     assert schema_quality["gold_accuracy"]["value"] == 0.25
     assert schema_quality["gold_accuracy"]["n"] == 2
     # An artifact that is no longer a gold document has no correct answer.
-    changed = quality.org.api("admin").patch(f"/artifacts/{artifact}", json={"gold": False})
-    assert changed.status_code == 200, changed.json
+    get_data(quality.org.api("admin").patch(f"/artifacts/{artifact}", json={"gold": False}))
     schema_quality = quality.read("latest", by="reviewer")["schemas"][0]
     assert schema_quality["gold_accuracy"] == NO_RATE
 
 
 def _publish(quality: QualityWorkspace, schema: Any, fields: list[dict[str, Any]]) -> None:
     api = quality.org.api("admin")
-    revision = api.get(f"/schemas/{schema}").json["data"]["revision"]
-    body = {"fields": fields, "revision": revision}
-    changed = api.patch(f"/schemas/{schema}", json=body)
-    assert changed.status_code == 200, changed.json
+    revision = get_data(api.get(f"/schemas/{schema}"))["revision"]
+    get_data(api.patch(f"/schemas/{schema}", json={"fields": fields, "revision": revision}))
     body = {"allow_breaking": True}
     published = api.post(f"/schemas/{schema}/publish", json=body)
     assert published.status_code in (200, 201), published.json

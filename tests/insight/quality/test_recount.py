@@ -10,8 +10,9 @@ from sqlalchemy import text
 
 from app.insight.quality.queries import cells
 from app.insight.quality.service import updating
-from app.kit import db, tenancy
+from app.kit import db
 from tests.factories import run_jobs_of
+from tests.factories.orgs import get_data, transaction_across_organizations
 from tests.factories.quality import QualityWorkspace
 from tests.factories.queueing import run_concurrently
 from tests.factories.work import claim_jobs_of
@@ -252,9 +253,8 @@ def test_an_interrupted_recount_is_continued(quality: QualityWorkspace) -> None:
     quality.prepare()
     run_jobs_of(quality.org, "quality_counts")
     assert quality.list_cells() == counted != []
-    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+    with transaction_across_organizations(quality.org.app):
         assert quality.org.id not in cells.list_outdated_organization_ids()
-        db.session().rollback()
 
 
 def test_a_document_of_two_schemas_is_repaired(quality: QualityWorkspace) -> None:
@@ -262,8 +262,7 @@ def test_a_document_of_two_schemas_is_repaired(quality: QualityWorkspace) -> Non
     artifact = quality.artifact(first)
     quality.reject(quality.label(artifact, "A"), to="pool")
     body = {"schema_id": str(second)}
-    moved = quality.org.api("admin").patch(f"/artifacts/{artifact}", json=body)
-    assert moved.status_code == 200, moved.json
+    get_data(quality.org.api("admin").patch(f"/artifacts/{artifact}", json=body))
     quality.label(artifact, "B", by="second")
     quality.update_metrics()
     counted = quality.list_cells()
@@ -296,19 +295,15 @@ def test_days_follow_the_time_zone(quality: QualityWorkspace) -> None:
     quality.move(tag_set, "submit", datetime(2026, 3, 1, 23, 30, tzinfo=UTC))
     days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
     assert days == {"2026-03-01"}
-    changed = quality.org.api("admin").patch(
-        f"/organizations/{quality.org.slug}", json={"settings": {"time_zone": "Asia/Tokyo"}}
-    )
-    assert changed.status_code == 200, changed.json
-    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+    body = {"settings": {"time_zone": "Asia/Tokyo"}}
+    get_data(quality.org.api("admin").patch(f"/organizations/{quality.org.slug}", json=body))
+    with transaction_across_organizations(quality.org.app):
         assert quality.org.id in cells.list_outdated_organization_ids()
-        db.session().rollback()
     quality.rebuild_metrics()
     days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
     assert days == {"2026-03-02"}
-    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+    with transaction_across_organizations(quality.org.app):
         assert quality.org.id not in cells.list_outdated_organization_ids()
-        db.session().rollback()
 
 
 def test_each_organization_has_separate_jobs(quality: QualityWorkspace) -> None:

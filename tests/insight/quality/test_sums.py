@@ -14,7 +14,8 @@ from sqlalchemy import text
 from app.insight.quality.models import COUNTERS, SumUnit
 from app.insight.quality.queries import cells, sums
 from app.insight.quality.queries.selections import split_period
-from app.kit import db, tenancy
+from app.kit import db
+from tests.factories.orgs import get_data, transaction_across_organizations
 from tests.factories.quality import QualityWorkspace
 from tests.factories.work import run_jobs_of
 
@@ -144,19 +145,17 @@ def test_an_organization_that_was_counted_without_sums(
     (latest,) = quality.read("latest")["schemas"]
     assert latest["throughput"]["submitted"] == 2
     partial = quality.list_sums()
-    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+    with transaction_across_organizations(quality.org.app):
         assert quality.org.id in sums.list_incomplete_organization_ids()
         assert quality.org.id not in cells.list_outdated_organization_ids()
-        db.session().rollback()
     quality.prepare()
     run_jobs_of(quality.org, "quality_counts")
     assert len(quality.list_sums()) > len(partial)
     monkeypatch.setattr("app.insight.quality.queries.selections._select_cells", None)
     (after,) = quality.read("latest")["schemas"]
     assert after == latest
-    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+    with transaction_across_organizations(quality.org.app):
         assert quality.org.id not in sums.list_incomplete_organization_ids()
-        db.session().rollback()
 
 
 def test_wrong_sums_are_corrected(quality: QualityWorkspace) -> None:
@@ -174,8 +173,7 @@ def test_an_organization_is_deleted_with_its_sums(quality: QualityWorkspace) -> 
     quality.label(quality.artifact(), "A")
     quality.update_metrics()
     assert quality.list_sums()
-    everything = tenancy.across_organizations(reason="a test")
-    with quality.org.app.app_context(), everything, db.transaction() as session:
+    with transaction_across_organizations(quality.org.app) as session:
         session.execute(text("DELETE FROM organizations WHERE id = :id"), {"id": quality.org.id})
     assert quality.list_sums() == quality.list_cells() == []
 
@@ -183,5 +181,4 @@ def test_an_organization_is_deleted_with_its_sums(quality: QualityWorkspace) -> 
 def test_the_last_days_of_the_calendar(quality: QualityWorkspace) -> None:
     api = quality.org.api("admin")
     for path in ("latest?", "labelers?", "trends?bucket=week&", "trends?bucket=month&"):
-        answer = api.get(f"/quality/{path}to=9999-12-31")
-        assert answer.status_code == 200, answer.json
+        get_data(api.get(f"/quality/{path}to=9999-12-31"))
