@@ -32,13 +32,8 @@ def presentation(*, hidden: bool = True) -> bytes:
     inner = first.shapes.add_group_shape().shapes.add_textbox(0, 0, Inches(1), Inches(1))
     inner.text_frame.text = "in a group"
     table = first.shapes.add_table(2, 2, 0, 0, Inches(2), Inches(2)).table
-    for position, value in (
-        ((0, 0), "Item"),
-        ((0, 1), "Price"),
-        ((1, 0), "Bolts\nM8"),
-        ((1, 1), "7"),
-    ):
-        table.cell(*position).text = value
+    for cell, value in zip(table.iter_cells(), ("Item", "Price", "Bolts\nM8", "7"), strict=True):
+        cell.text = value
     first.notes_slide.notes_text_frame.text = "Do not mention the loss"
     deck.slides.add_slide(deck.slide_layouts[6])
     if hidden:
@@ -97,11 +92,8 @@ def spreadsheet() -> bytes:
         '<style:style style:name="Hidden" style:family="table">'
         '<style:table-properties table:display="false"/></style:style></office:automatic-styles>'
     )
-    return workbooks.rewritten(
-        save_to_bytes(document),
-        "content.xml",
-        lambda xml: xml.replace("</office:automatic-styles>", hidden),
-    )
+    data = save_to_bytes(document)
+    return workbooks.replace_in_entry(data, "content.xml", "</office:automatic-styles>", hidden)
 
 
 _ROWS: list[list[Any]] = [

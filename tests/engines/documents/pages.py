@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pymupdf_fonts import FiraGO_Regular  # type: ignore[import-untyped]
 from reportlab.pdfbase import pdfmetrics
@@ -96,6 +97,11 @@ def parse_pdf(folder: Path, data: bytes) -> ParsedDocument:
     document = parse_data(folder, data, PDF)
     check_offsets(document)
     return document
+
+
+def read_lines(folder: Path, texts: Iterable[PlacedText], **options: Any) -> list[str]:
+    """Return the lines of a page that draws texts. `options` are those of `placed_pdf`."""
+    return parse_pdf(folder, placed_pdf(texts, **options)).text.split("\n")
 
 
 def check_offsets(document: ParsedDocument) -> None:

@@ -10,6 +10,8 @@ import pytest
 from PIL import Image
 
 from app.engines.documents import Limits, ParsedDocument, ParseFailed, parse, render
+from app.engines.documents.detection import detect_media_type
+from app.engines.documents.model import UnsupportedMediaType
 from tests.engines.documents.samples import stored
 
 P = ParamSpec("P")
@@ -40,6 +42,13 @@ def get_text_or_failure(folder: Path, data: bytes, media_type: str) -> str:
         return parse_data(folder, data, media_type).text
     except ParseFailed as error:
         return error.code
+
+
+def expect_rejection(data: bytes, name: str, declared: str | None = None) -> UnsupportedMediaType:
+    """Check that detection rejects a file, and return the error."""
+    with pytest.raises(UnsupportedMediaType) as caught:
+        detect_media_type(data, name, declared)
+    return caught.value
 
 
 def render_image(path: Path, media_type: str, number: int, **options: Any) -> Image.Image:

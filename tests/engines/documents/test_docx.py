@@ -12,7 +12,7 @@ from docx.oxml.ns import nsdecls
 from app.engines.documents.media import COMPOUND_FILE_SIGNATURE, DOCX
 from tests.engines.documents import samples
 from tests.engines.documents.parsing import get_failure, get_text_or_failure, parse_data
-from tests.engines.documents.workbooks import rewritten
+from tests.engines.documents.workbooks import replace_in_entry, rewritten
 
 
 def text_of(folder: Path, data: bytes) -> str:
@@ -164,13 +164,11 @@ def test_damaged_or_mislabeled(tmp_path: Path, kind: str) -> None:
         "old Word": COMPOUND_FILE_SIGNATURE + bytes(4096),
         "image": samples.image("PNG"),
         "no body": rewritten(good, "word/document.xml", lambda _: "<broken"),
-        "macros": rewritten(
+        "macros": replace_in_entry(
             good,
             "[Content_Types].xml",
-            lambda types: types.replace(
-                "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
-                "vnd.ms-word.document.macroEnabled.main+xml",
-            ),
+            "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+            "vnd.ms-word.document.macroEnabled.main+xml",
         ),
     }[kind]
     assert failure(tmp_path, data) == "unreadable"

@@ -59,32 +59,19 @@ CLAUSES = definition(0, level(0, "%1."), level(1, "%1.%2"), level(2, "(%3)", "lo
 
 
 def test_clauses_are_numbered_by_level_and_restart_below_each_clause(tmp_path: Path) -> None:
-    lines = read(
-        tmp_path,
-        CLAUSES + use(1, 0),
-        paragraph("Term", 1),
-        paragraph("Start", 1, 1),
-        paragraph("signed", 1, 2),
-        paragraph("delivered", 1, 2),
-        paragraph("End", 1, 1),
-        paragraph("early", 1, 2),
-        paragraph("No number"),
-        paragraph("Fees", 1),
-        paragraph("Amount", 1, 1),
-        paragraph("No list", 0),
-    )
-    assert lines == [
-        "1. Term",
-        "1.1 Start",
-        "(a) signed",
-        "(b) delivered",
-        "1.2 End",
-        "(a) early",
-        "No number",
-        "2. Fees",
-        "2.1 Amount",
-        "No list",
-    ]
+    expected = {
+        "1. Term": paragraph("Term", 1),
+        "1.1 Start": paragraph("Start", 1, 1),
+        "(a) signed": paragraph("signed", 1, 2),
+        "(b) delivered": paragraph("delivered", 1, 2),
+        "1.2 End": paragraph("End", 1, 1),
+        "(a) early": paragraph("early", 1, 2),
+        "No number": paragraph("No number"),
+        "2. Fees": paragraph("Fees", 1),
+        "2.1 Amount": paragraph("Amount", 1, 1),
+        "No list": paragraph("No list", 0),
+    }
+    assert read(tmp_path, CLAUSES + use(1, 0), *expected.values()) == list(expected)
 
 
 @pytest.mark.parametrize(
@@ -109,28 +96,15 @@ def test_number_formats(tmp_path: Path, number_format: str, expected: str) -> No
 
 def test_bullets_and_absent_lists_have_no_number(tmp_path: Path) -> None:
     lists = definition(0, level(0, "\uf0b7", "bullet")) + use(1, 0) + use(2, 7)
-    lines = read(
-        tmp_path,
-        lists,
-        paragraph("a", 1),
-        paragraph("b", 2),
-        paragraph("c", 9),
-        paragraph("d", 1, 5),
-    )
-    assert lines == ["a", "b", "c", "d"]
+    paragraphs = (paragraph("a", 1), paragraph("b", 2), paragraph("c", 9), paragraph("d", 1, 5))
+    assert read(tmp_path, lists, *paragraphs) == ["a", "b", "c", "d"]
 
 
 def test_lists_with_one_definition_continue_unless_one_starts_anew(tmp_path: Path) -> None:
     restart = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
-    lines = read(
-        tmp_path,
-        CLAUSES + use(1, 0) + use(2, 0) + use(3, 0, restart),
-        paragraph("a", 1),
-        paragraph("b", 2),
-        paragraph("c", 3),
-        paragraph("d", 3),
-    )
-    assert lines == ["1. a", "2. b", "5. c", "6. d"]
+    lists = CLAUSES + use(1, 0) + use(2, 0) + use(3, 0, restart)
+    paragraphs = (paragraph("a", 1), paragraph("b", 2), paragraph("c", 3), paragraph("d", 3))
+    assert read(tmp_path, lists, *paragraphs) == ["1. a", "2. b", "5. c", "6. d"]
 
 
 def test_a_list_may_add_a_level_that_the_definition_lacks(tmp_path: Path) -> None:
@@ -149,11 +123,8 @@ def test_a_level_may_count_on_and_show_digits_only(tmp_path: Path) -> None:
         level(0, "Article %1", "upperRoman"),
         level(1, "%1.%2", extra="<w:lvlRestart w:val='0'/><w:isLgl/>"),
     )
-    lines = read(
-        tmp_path,
-        lists + use(1, 0),
-        *(paragraph("a", 1), paragraph("b", 1, 1), paragraph("c", 1), paragraph("d", 1, 1)),
-    )
+    paragraphs = (paragraph("a", 1), paragraph("b", 1, 1), paragraph("c", 1), paragraph("d", 1, 1))
+    lines = read(tmp_path, lists + use(1, 0), *paragraphs)
     assert lines == ["Article I a", "1.1 b", "Article II c", "2.2 d"]
 
 
@@ -176,12 +147,8 @@ def test_headings_are_numbered_by_their_styles(tmp_path: Path) -> None:
         level(1, "%1.%2", extra='<w:pStyle w:val="Second"/>'),
     )
     names = ("First", "Second", "Second", "First", "Plain", "Loop")
-    lines = read(
-        tmp_path,
-        lists + use(1, 0),
-        *(paragraph(name, extra=f'<w:pStyle w:val="{name}"/>') for name in names),
-        styles=styles,
-    )
+    paragraphs = (paragraph(name, extra=f'<w:pStyle w:val="{name}"/>') for name in names)
+    lines = read(tmp_path, lists + use(1, 0), *paragraphs, styles=styles)
     assert lines == ["1 First", "1.1 Second", "1.2 Second", "2 First", "Plain", "Loop"]
 
 

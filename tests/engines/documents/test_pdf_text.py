@@ -15,6 +15,7 @@ from tests.engines.documents.pages import (
     encoded_pdf,
     parse_pdf,
     placed_pdf,
+    read_lines,
     register_face,
     shuffled,
 )
@@ -48,10 +49,7 @@ def test_lines_drawn_at_once_read_like_lines_drawn_word_by_word(tmp_path: Path) 
                     canvas.drawString(x, y, part)
                 x += canvas.stringWidth(part, "Helvetica", 12)
         canvas.save()
-    (page,), (expected,) = (
-        parse_pdf(tmp_path, whole.getvalue()).pages,
-        parse_pdf(tmp_path, apart.getvalue()).pages,
-    )
+    (page,), (expected,) = (parse_pdf(tmp_path, out.getvalue()).pages for out in (whole, apart))
     assert page.text == "\n".join(" ".join(line.split()) for line in lines) == expected.text
     for word, expected_word in zip(page.words, expected.words, strict=True):
         assert (word.text, word.start) == (expected_word.text, expected_word.start)
@@ -116,14 +114,13 @@ def test_right_to_left_text_is_in_the_order_of_reading(
         places.sort(key=lambda place: (place[1], -place[0]))
     elif drawn == "words":
         places = shuffled(places)
-    document = parse_pdf(tmp_path, placed_pdf(places, face=FACE))
-    assert document.text.split("\n") == list(lines)
+    assert read_lines(tmp_path, places, face=FACE) == list(lines)
 
 
 def test_a_right_to_left_name_in_a_left_to_right_line(tmp_path: Path) -> None:
     line = "Invoice for שלום עולם 12 כהן and others"
-    data = placed_pdf([(60, 100, get_display(line, base_dir="L"))], face=FACE)
-    assert parse_pdf(tmp_path, data).text == line
+    places = [(60, 100, get_display(line, base_dir="L"))]
+    assert read_lines(tmp_path, places, face=FACE) == [line]
 
 
 def test_right_to_left_columns_and_rows(tmp_path: Path) -> None:

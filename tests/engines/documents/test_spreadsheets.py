@@ -34,11 +34,8 @@ def test_each_visible_sheet_is_a_page(tmp_path: Path, invoice: bytes) -> None:
 
 
 def test_rounding_errors_are_not_shown(tmp_path: Path, invoice: bytes) -> None:
-    inexact = workbooks.rewritten(
-        invoice,
-        "xl/worksheets/sheet1.xml",
-        lambda xml: xml.replace("<v>12.5</v>", "<v>12.500000000000002</v>"),
-    )
+    value = "<v>12.500000000000002</v>"
+    inexact = workbooks.replace_in_entry(invoice, workbooks.SHEET, "<v>12.5</v>", value)
     assert parse_data(tmp_path, inexact, XLSX).text.startswith(INVOICE)
 
 

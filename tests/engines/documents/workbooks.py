@@ -58,6 +58,11 @@ def rewritten(data: bytes, name: str, change: Callable[[str], str]) -> bytes:
     return out.getvalue()
 
 
+def replace_in_entry(data: bytes, name: str, old: str, new: str, count: int = -1) -> bytes:
+    """Return the archive with `old` replaced by `new` in one entry."""
+    return rewritten(data, name, lambda text: text.replace(old, new, count))
+
+
 def with_shared_text(text: str, rows: int) -> bytes:
     """Return a workbook with ten columns, in which all cells refer to one shared string."""
 
