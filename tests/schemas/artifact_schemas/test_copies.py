@@ -6,6 +6,7 @@ import pytest
 
 from app.schemas.artifact_schemas.service.drafts import MAX_NAME_LENGTH, build_copy_name
 from tests.factories import Org
+from tests.factories.orgs import get_data
 
 FIELDS: list[dict[str, Any]] = [
     {"key": "number", "type": "text", "required": True, "ai_assist": False},
@@ -32,9 +33,7 @@ def _create(org: Org, **members: Any) -> dict[str, Any]:
         "fields": FIELDS,
         **members,
     }
-    answer = org.api("admin").post("/schemas", body)
-    assert answer.status_code == 201, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(org.api("admin").post("/schemas", body), 201))
 
 
 def test_a_copy_is_a_draft_of_its_own(org: Org) -> None:
@@ -43,9 +42,7 @@ def test_a_copy_is_a_draft_of_its_own(org: Org) -> None:
     assert owner.post(f"{path}/publish", {}).status_code == 201
     assert owner.post(f"{path}/activate").status_code == 200
     assert owner.post(f"{path}/ai-assist/enable").status_code == 200
-    answer = owner.post(f"{path}/duplicate", {})
-    assert answer.status_code == 201
-    copy = answer.json["data"]
+    copy = get_data(owner.post(f"{path}/duplicate", {}), 201)
     assert copy["id"] != original["id"]
     assert {name: copy[name] for name in COPIED} == {name: original[name] for name in COPIED}
     assert (copy["name"], copy["status"], copy["revision"]) == ("Invoices (copy)", "draft", 1)

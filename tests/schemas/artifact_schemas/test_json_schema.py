@@ -7,6 +7,7 @@ from jsonschema import Draft202012Validator
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, tag
 
 PLACE = {"page": 1, "box": None, "start": 3, "end": 7, "text": "ABCD"}
@@ -35,9 +36,7 @@ def workspace(org: Org) -> Workspace:
 def _get_json_schema(workspace: Workspace, schema: Any) -> dict[str, Any]:
     api = workspace.org.api("viewer")
     version = api.get(f"/schemas/{schema}").json["data"]["current_version"]
-    answer = api.get(f"/schema-versions/{version['id']}/json-schema")
-    assert answer.status_code == 200
-    described = dict(answer.json["data"])
+    described = dict(get_data(api.get(f"/schema-versions/{version['id']}/json-schema")))
     assert described["$id"] == f"urn:uuid:{version['id']}"
     return described
 

@@ -13,7 +13,7 @@ from app.schemas.artifact_schemas.models import CurrentVersion
 from app.schemas.artifact_schemas.service import versions
 from tests.factories import Org
 from tests.factories.errors import check_conflict, check_error, check_invalid_field, check_stale
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 
 FIELDS: list[dict[str, Any]] = [
     {"key": "number", "type": "text"},
@@ -36,9 +36,7 @@ def _edit(api: Api, path: str, fields: list[dict[str, Any]]) -> None:
 def test_the_first_publication_freezes_the_draft(org: Org) -> None:
     api = org.api("admin")
     path = _create(api)
-    answer = api.post(f"{path}/publish", {"base_version": 0, "note": "first"})
-    assert answer.status_code == 201
-    version = answer.json["data"]
+    version = get_data(api.post(f"{path}/publish", {"base_version": 0, "note": "first"}), 201)
     assert version["number"] == 1
     assert version["note"] == "first"
     assert version["published_by"] == str(org.users["admin"])
@@ -106,9 +104,7 @@ def test_a_dry_run_tells_what_would_break_and_writes_nothing(org: Org) -> None:
     api.post(f"{path}/publish", {})
     _edit(api, path, FIELDS[:1])
     before = api.get(path).json["data"]
-    answer = api.post(f"{path}/publish", {"dry_run": True})
-    assert answer.status_code == 201
-    told = answer.json["data"]
+    told = get_data(api.post(f"{path}/publish", {"dry_run": True}), 201)
     assert (told["id"], told["number"], told["dry_run"], told["breaking"]) == (None, 2, True, True)
     assert [c["key"] for c in told["changes"]] == ["kind"]
     assert api.get(path).json["data"] == before

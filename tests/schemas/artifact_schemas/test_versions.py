@@ -7,7 +7,7 @@ import pytest
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas import queries
 from tests.factories import Org
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 
 NUMBER: dict[str, Any] = {"key": "number", "type": "text"}
 TOTAL: dict[str, Any] = {"key": "total", "type": "money", "required": True}
@@ -22,9 +22,7 @@ def _publish_steps(api: Api) -> tuple[str, list[str]]:
         revision = api.get(f"/schemas/{schema}").json["data"]["revision"]
         api.patch(f"/schemas/{schema}", {"fields": fields, "revision": revision})
         body = {"allow_breaking": True, "note": f"of {len(fields)}"}
-        answer = api.post(f"/schemas/{schema}/publish", body)
-        assert answer.status_code == 201, answer.json
-        versions.append(answer.json["data"]["id"])
+        versions.append(get_data(api.post(f"/schemas/{schema}/publish", body), 201)["id"])
     return schema, versions
 
 
@@ -105,9 +103,7 @@ def test_no_versions_of_a_draft_and_none_of_nothing(org: Org) -> None:
 
 def _get_diff(api: Api, version: str, against: str | None = None) -> dict[str, Any]:
     query = f"?against={against}" if against else ""
-    answer = api.get(f"/schema-versions/{version}/diff{query}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(api.get(f"/schema-versions/{version}/diff{query}")))
 
 
 def _summarize_changes(diff: dict[str, Any]) -> list[tuple[str, str, bool]]:

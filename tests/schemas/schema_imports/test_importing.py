@@ -7,6 +7,7 @@ import pytest
 
 from tests.factories import Org
 from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace
 
 ORDER = {
@@ -37,9 +38,7 @@ def _import(org: Org, role: str = "admin", **body: Any) -> Any:
 
 
 def _imported(org: Org, **body: Any) -> dict[str, Any]:
-    answer = _import(org, **body)
-    assert answer.status_code == 201, answer.json
-    data: dict[str, Any] = answer.json["data"]
+    data: dict[str, Any] = get_data(_import(org, **body), 201)
     return data
 
 
@@ -207,9 +206,7 @@ def test_a_policy_of_whole_floats_breaks_nobodys_lists(org: Org) -> None:
     workspace.submitted(workspace.artifact(workspace.schema()))
     # What is hidden from a labeler who did not make it is told by the policies of all versions.
     org.add_user("second", "labeler")
-    answer = org.api("second").get("/tag-sets")
-    assert answer.status_code == 200, answer.json
-    assert len(answer.json["data"]) == 1
+    assert len(get_data(org.api("second").get("/tag-sets"))) == 1
 
 
 @pytest.mark.parametrize("blank", ["\u200b", "\u00ad\u3164"])

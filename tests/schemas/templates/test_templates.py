@@ -6,7 +6,7 @@ import pytest
 
 from app.schemas.templates.catalog import load_templates
 from tests.factories import Org
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 
 IDS = sorted(load_templates())
 
@@ -74,9 +74,7 @@ def test_pages_have_each_template_once(org: Org) -> None:
 def test_a_template_becomes_a_schema_that_can_be_published(org: Org, template_id: str) -> None:
     api = org.api("admin")
     template = api.get(f"/schema-templates/{template_id}").json["data"]
-    answer = api.post(f"/schema-templates/{template_id}/instantiate", {})
-    assert answer.status_code == 201, answer.json
-    schema = answer.json["data"]
+    schema = get_data(api.post(f"/schema-templates/{template_id}/instantiate", {}), 201)
     copied = ("name", "document_type", "description", "guidelines", "fields")
     assert {name: schema[name] for name in copied} == {name: template[name] for name in copied}
     assert (schema["status"], schema["revision"]) == ("draft", 1)

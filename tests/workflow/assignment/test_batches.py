@@ -10,6 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.kit import bulk, events
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.queueing import run_concurrently
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
@@ -28,9 +29,7 @@ def workspace(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 def _assign(workspace: Workspace, number: int, *people: str, **body: Any) -> dict[str, Any]:
     users = {"user_ids": get_user_ids(workspace, *people)} if people else {}
     body = {"filter": {}, "expected_count": number, **users, **body}
-    answer = workspace.org.api("reviewer").post("/artifacts/bulk-assign", body)
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(workspace.org.api("reviewer").post("/artifacts/bulk-assign", body)))
 
 
 def _list_assignee_ids(workspace: Workspace) -> dict[UUID, list[str]]:

@@ -19,6 +19,7 @@ from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org, make_org
 from tests.factories.counts import run_sql
 from tests.factories.errors import check_conflict, check_error
+from tests.factories.orgs import get_data
 
 Work = Callable[[], None]
 
@@ -40,9 +41,7 @@ def _minutes_left(document: dict[str, Any]) -> float:
 def test_a_claim_is_exclusive_and_lasts_half_an_hour(org: Org) -> None:
     org.add_user("other", "labeler")
     path = f"/artifacts/{create_text(org.api('labeler'), 'text')['id']}"
-    claimed = org.api("labeler").post(f"{path}/claim")
-    assert claimed.status_code == 200
-    document = claimed.json["data"]
+    document = get_data(org.api("labeler").post(f"{path}/claim"))
     assert document["status"] == "in_progress"
     assert document["claim"]["user_id"] == str(org.users["labeler"])
     assert 29.5 < _minutes_left(document) <= 30

@@ -9,6 +9,7 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.errors import check_conflict, check_error, check_invalid_field, check_stale
+from tests.factories.orgs import get_data
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace
 from tests.workflow.actions import get_tag_set, submit
@@ -22,9 +23,7 @@ def _say(workspace: Workspace, tag_set: Any, *, by: str = "labeler", **body: Any
 def _said(
     workspace: Workspace, tag_set: Any, *, by: str = "labeler", **body: Any
 ) -> dict[str, Any]:
-    answer = _say(workspace, tag_set, by=by, **body)
-    assert answer.status_code == 201, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(_say(workspace, tag_set, by=by, **body), 201))
 
 
 def _listed(

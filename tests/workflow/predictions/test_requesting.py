@@ -7,6 +7,7 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.errors import check_conflict, check_error
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace
 from tests.workflow.predictions.conftest import (
     create_document,
@@ -19,9 +20,7 @@ from tests.workflow.predictions.conftest import (
 def test_a_request_is_queued_once(assisted_workspace: Workspace) -> None:
     artifact_id = create_document(assisted_workspace)
     assert show_prediction(assisted_workspace, artifact_id) is None
-    answer = predict(assisted_workspace, artifact_id)
-    assert answer.status_code == 202, answer.json
-    queued = answer.json["data"]
+    queued = get_data(predict(assisted_workspace, artifact_id), 202)
     assert (queued["artifact_id"], queued["status"]) == (artifact_id, "queued")
     shown = {"id": queued["id"], "status": "queued", "model_version": None, "error": None}
     assert show_prediction(assisted_workspace, artifact_id) == shown

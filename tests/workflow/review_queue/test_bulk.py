@@ -7,6 +7,7 @@ from flask import Flask
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_statements
 from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace, counts
@@ -25,9 +26,7 @@ def _bulk(
     workspace: Workspace, what: str, ids: list[str], by: str = "reviewer", **body: Any
 ) -> Any:
     body = {"tag_set_ids": ids, **body}
-    answer = workspace.org.api(by).post(f"/review-queue/bulk-{what}", json=body)
-    assert answer.status_code == 200, answer.json
-    result = answer.json["data"]
+    result = get_data(workspace.org.api(by).post(f"/review-queue/bulk-{what}", json=body))
     assert [outcome["id"] for outcome in result["outcomes"]] == list(dict.fromkeys(ids))
     assert result["succeeded"] + result["failed"] == result["matched"] == len(result["outcomes"])
     return result

@@ -7,6 +7,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.actions import accept, reject, submit
@@ -28,9 +29,7 @@ def _post(
 def _get_result(
     workspace: Workspace, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any
 ) -> Any:
-    answer = _post(workspace, item, what, by, **body)
-    assert answer.status_code == 200, answer.json
-    return answer.json["data"]
+    return get_data(_post(workspace, item, what, by, **body))
 
 
 def _get_error(answer: Any) -> tuple[int, str, Any]:

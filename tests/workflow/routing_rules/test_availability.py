@@ -11,20 +11,17 @@ from app.documents.artifacts.service import routing as artifacts
 from app.kit import db, tenancy
 from app.workflow.routing_rules.service import routing
 from tests.factories.errors import check_conflict
+from tests.factories.orgs import get_data
 from tests.factories.routing import Router, where
 
 
 def _upload(router: Router, schema_id: Any, text: str = "A text.") -> dict[str, Any]:
     body = {"name": "a.txt", "text": text, "schema_id": str(schema_id)}
-    answer = router.org.api("labeler").post("/artifacts", json=body)
-    assert answer.status_code == 201, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(router.org.api("labeler").post("/artifacts", json=body), 201))
 
 
 def _next(router: Router, name: str = "labeler") -> Any:
-    answer = router.org.api(name).post("/artifacts/next", json={})
-    assert answer.status_code == 200, answer.json
-    return answer.json["data"]
+    return get_data(router.org.api(name).post("/artifacts/next", json={}))
 
 
 def test_nobody_gets_a_document_before_the_rules_have_run(

@@ -6,6 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, rows, tag
 from tests.workflow.actions import accept, reject
 from tests.workflow.tag_sets.merges import merge, submit_all
@@ -20,9 +21,7 @@ def _consensus(workspace: Workspace, artifact_id: str, *, by: str = "reviewer") 
 def test_values_stand_beside_each_other(workspace: Workspace) -> None:
     item = tag("lines.item", "rope", row=0)
     sets = submit_all(workspace, [A, item], [A, tag("note", "x")], [B, item])
-    answer = _consensus(workspace, sets[0]["artifact_id"])
-    assert answer.status_code == 200
-    data = answer.json["data"]
+    data = get_data(_consensus(workspace, sets[0]["artifact_id"]))
     ids = [tag_set["id"] for tag_set in sets]
     assert [one["tag_set_id"] for one in data["sets"]] == ids
     assert [one["labeler"]["id"] for one in data["sets"]] == [

@@ -5,15 +5,14 @@ from typing import Any
 import pytest
 
 from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import accept, get_tag_set, reject, set_review_claim, submit
 
 
 def test_acceptance(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = accept(workspace, sent, note="Well done.")
-    assert answer.status_code == 200
-    accepted = answer.json["data"]
+    accepted = get_data(accept(workspace, sent, note="Well done."))
     assert accepted["status"] == "accepted"
     assert accepted["reviewer"]["id"] == str(workspace.org.users["reviewer"])
     assert accepted["reason"] == "Well done."

@@ -7,6 +7,7 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.errors import check_invalid_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, rows, tag
 
 
@@ -32,9 +33,7 @@ def _create_two_drafts(workspace: Workspace) -> tuple[dict[str, Any], dict[str, 
 
 def test_against_another_label_set(workspace: Workspace) -> None:
     first, second = _create_two_drafts(workspace)
-    answer = _diff(workspace, second, f"against={first['id']}")
-    assert answer.status_code == 200
-    data = answer.json["data"]
+    data = get_data(_diff(workspace, second, f"against={first['id']}"))
     assert data["tag_set_id"] == second["id"]
     assert data["against"] == {
         "kind": "tag_set",

@@ -8,6 +8,7 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.errors import check_conflict, check_error, check_invalid_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import FIELDS, TAG_SET_PROPERTIES, Workspace, counts, tag
 from tests.workflow.actions import start_draft
 
@@ -106,9 +107,7 @@ def test_a_draft_may_start_from_the_latest_prediction(workspace: Workspace) -> N
     artifact_id = workspace.artifact()
     _predict(workspace, artifact_id, "A-1")
     latest = _predict(workspace, artifact_id, "A-2")
-    answer = start_draft(workspace, artifact_id, source="prediction")
-    assert answer.status_code == 201
-    draft = answer.json["data"]
+    draft = get_data(start_draft(workspace, artifact_id, source="prediction"), 201)
     assert (draft["source"], draft["revision"]) == ("human", 1)
     assert [(copied["value"], copied["source"]) for copied in draft["tags"]] == [("A-2", "model")]
     assert draft["prediction"] == {"id": latest, "model_version": "v1"}

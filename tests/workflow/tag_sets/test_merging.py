@@ -7,6 +7,7 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.errors import check_conflict, check_invalid_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, counts, rows, tag
 from tests.workflow.actions import accept, get_tag_set, reject, reopen, start_draft
 from tests.workflow.tag_sets.merges import merge, submit_all
@@ -16,9 +17,7 @@ A, B = tag("number", "A"), tag("number", "B")
 
 def test_the_values_of_the_majority_are_merged_with_their_provenance(workspace: Workspace) -> None:
     sets = submit_all(workspace, [A, tag("note", "x")], [B, tag("note", "x")], [A, tag("pages", 3)])
-    answer = merge(workspace, sets)
-    assert answer.status_code == 201, answer.json
-    merged = answer.json["data"]
+    merged = get_data(merge(workspace, sets), 201)
     assert (merged["source"], merged["status"], merged["labeler"]) == ("merge", "submitted", None)
     ids = [tag_set["id"] for tag_set in sets]
     assert merged["merged_from"] == ids

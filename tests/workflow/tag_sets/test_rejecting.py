@@ -3,15 +3,14 @@
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.errors import check_conflict, check_invalid_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import reject, submit
 
 
 def test_rejected_to_its_labeler_it_is_a_draft_again(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = reject(workspace, sent, reason="The total is missing.")
-    assert answer.status_code == 200
-    back = answer.json["data"]
+    back = get_data(reject(workspace, sent, reason="The total is missing."))
     assert (back["status"], back["rejections"]) == ("draft", 1)
     assert back["reason"] == "The total is missing."
     assert back["reviewer"]["id"] == str(workspace.org.users["reviewer"])

@@ -6,15 +6,14 @@ from uuid import UUID
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.service.submitting import is_sampled
 from tests.factories.errors import check_error, check_invalid_field, check_stale
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.actions import get_tag_set, submit
 
 
 def test_submission_hands_a_draft_to_review(workspace: Workspace) -> None:
     draft = workspace.saved()
-    answer = submit(workspace, draft)
-    assert answer.status_code == 200
-    sent = answer.json["data"]
+    sent = get_data(submit(workspace, draft))
     assert (sent["status"], sent["revision"], sent["decided_at"]) == ("submitted", 3, None)
     assert sent["submitted_at"] is not None
     assert sent["tags"] == draft["tags"]
