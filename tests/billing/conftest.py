@@ -18,6 +18,7 @@ from app.kit import db, tenancy
 from tests.factories import Org, make_org
 from tests.factories.counts import run_sql
 from tests.factories.invoices import PROFILE
+from tests.factories.orgs import get_data
 from tests.factories.usage import set_plan
 
 
@@ -39,9 +40,7 @@ class Customer:
     def set_profile(self, **members: Any) -> dict[str, Any]:
         """Set the billing profile to PROFILE with changed `members`, and return it."""
         answer = self.org.api("admin").put("/billing/profile", json={**PROFILE, **members})
-        assert answer.status_code == 200, answer.json
-        profile: dict[str, Any] = answer.json["data"]
-        return profile
+        return dict(get_data(answer))
 
     def sql(self, statement: str, **values: Any) -> None:
         """Run a statement in the organization. The triggers of the tables run as usual."""
@@ -83,12 +82,15 @@ class Customer:
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             return [invoice.id for invoice in issuing.issue_period(self.org.id, start, end)]
 
+    def issue_invoice(self) -> dict[str, Any]:
+        """Issue the invoice of March 2001, and return it; it is the only one of the customer."""
+        self.issue("2001-03")
+        (invoice,) = self.list_invoices()
+        return invoice
+
     def list_invoices(self, **query: Any) -> list[dict[str, Any]]:
         """Return the invoices as an admin sees them."""
-        answer = self.org.api("admin").get("/billing/invoices", query_string=query)
-        assert answer.status_code == 200, answer.json
-        invoices: list[dict[str, Any]] = answer.json["data"]
-        return invoices
+        return list(get_data(self.org.api("admin").get("/billing/invoices", query_string=query)))
 
 
 def insert_plan(plan: Plan, name: str, created_at: str = "2001-01-01") -> None:

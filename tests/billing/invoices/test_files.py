@@ -27,8 +27,7 @@ def render(customer: Customer) -> None:
 
 def test_the_download_is_the_stored_file(customer: Customer) -> None:
     customer.record_usage("documents_per_month", "2001-03-05", 1_200)
-    customer.issue("2001-03")
-    (invoice,) = customer.list_invoices()
+    invoice = customer.issue_invoice()
     path = f"/billing/invoices/{invoice['id']}/pdf"
     pending = customer.org.api("admin").get(path)
     assert (pending.status_code, pending.json["error"]["details"]) == (409, {"state": "pending"})

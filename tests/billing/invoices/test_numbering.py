@@ -116,8 +116,7 @@ def test_two_processes_that_issue_the_same_invoices(
 
 
 def test_a_number_cannot_be_used_twice(customer: Customer) -> None:
-    customer.issue("2001-03")
-    (invoice,) = customer.list_invoices()
+    invoice = customer.issue_invoice()
     with pytest.raises(Exception, match="uq_invoices_number"):
         run_sql(
             customer.org,

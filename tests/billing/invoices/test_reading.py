@@ -8,15 +8,13 @@ import pytest
 
 from app.billing.plan_changes import service as plan_changes
 from tests.billing.conftest import Customer
+from tests.factories.orgs import get_data
 
 _SAME = ("period", "currency", "lines", "subtotal", "tax", "total")
 
 
 def get_upcoming(customer: Customer) -> dict[str, Any]:
-    answer = customer.org.api("admin").get("/billing/invoices/upcoming")
-    assert answer.status_code == 200, answer.json
-    upcoming: dict[str, Any] = answer.json["data"]
-    return upcoming
+    return dict(get_data(customer.org.api("admin").get("/billing/invoices/upcoming")))
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -37,8 +35,7 @@ def test_the_upcoming_invoice_is_what_closing_creates(
     upcoming = get_upcoming(customer)
     monkeypatch.undo()
     assert len(upcoming["lines"]) > 4
-    customer.issue("2001-03")
-    (invoice,) = customer.list_invoices()
+    invoice = customer.issue_invoice()
     assert {name: invoice[name] for name in _SAME} == upcoming
 
 

@@ -17,14 +17,12 @@ from app.kit import db
 from app.kit.plan_limits import Meter
 from app.kit.settings import SettingsError
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.usage import set_plan
 
 
 def get_plan(org: Org) -> dict[str, Any]:
-    answer = org.api("viewer").get("/billing/plan")
-    assert answer.status_code == 200, answer.json
-    data: dict[str, Any] = answer.json["data"]
-    return data
+    return dict(get_data(org.api("viewer").get("/billing/plan")))
 
 
 def test_the_default_plan_has_no_limits(org: Org) -> None:

@@ -16,6 +16,7 @@ from app.kit.ids import uuid7
 from app.kit.plan_limits import Meter
 from tests.factories import Org, make_org
 from tests.factories.counts import INSERT, insert_artifacts, run_sql
+from tests.factories.orgs import get_data
 from tests.factories.properties import examples
 from tests.factories.usage import find_usage_differences, fold_usage
 from tests.factories.workspace import Workspace
@@ -130,9 +131,7 @@ class Model:
             run_sql(self.org, COMPLETE, id=prediction_id, pages=n)
 
     def _create(self, kind: str, body: dict[str, Any]) -> None:
-        answer = self.api.post(f"/{kind}", json=body)
-        assert answer.status_code == 201, answer.json
-        self.ids[kind].append(answer.json["data"]["id"])
+        self.ids[kind].append(get_data(self.api.post(f"/{kind}", json=body), 201)["id"])
         self.added[kind] += 1
 
     def _delete(self, kind: str, n: int) -> None:

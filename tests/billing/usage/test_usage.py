@@ -9,15 +9,13 @@ from flask import Flask
 from app.kit.plan_limits import Meter
 from tests.factories import Org
 from tests.factories.counts import insert_artifacts, run_sql
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_prepared, record_statements
 from tests.factories.usage import fold_usage, insert_change, set_plan
 
 
 def get_usage(org: Org, role: str = "viewer") -> dict[str, Any]:
-    answer = org.api(role).get("/billing/usage")
-    assert answer.status_code == 200, answer.json
-    data: dict[str, Any] = answer.json["data"]
-    return data
+    return dict(get_data(org.api(role).get("/billing/usage")))
 
 
 def get_meter(org: Org, meter: str) -> dict[str, Any]:
@@ -25,10 +23,7 @@ def get_meter(org: Org, meter: str) -> dict[str, Any]:
 
 
 def get_history(org: Org, query: str) -> dict[str, Any]:
-    answer = org.api("viewer").get(f"/billing/usage/history?{query}")
-    assert answer.status_code == 200, answer.json
-    data: dict[str, Any] = answer.json["data"]
-    return data
+    return dict(get_data(org.api("viewer").get(f"/billing/usage/history?{query}")))
 
 
 def test_everything_is_shown_with_the_running_month(org: Org) -> None:

@@ -12,6 +12,7 @@ from app.kit.plan_limits import Meter
 from tests.factories import Org, run_jobs_of
 from tests.factories.counts import insert_artifacts, run_sql
 from tests.factories.emails import list_emails_to
+from tests.factories.orgs import get_data
 from tests.factories.usage import fold_usage, set_plan
 
 
@@ -22,10 +23,7 @@ def work(org: Org) -> None:
 
 
 def list_notes(org: Org, role: str) -> list[dict[str, Any]]:
-    answer = org.api(role).get("/notifications?kind=plan_limit&sort=created_at")
-    assert answer.status_code == 200, answer.json
-    notes: list[dict[str, Any]] = answer.json["data"]
-    return notes
+    return list(get_data(org.api(role).get("/notifications?kind=plan_limit&sort=created_at")))
 
 
 def test_each_level_once(org: Org) -> None:

@@ -15,7 +15,7 @@ from app.kit import container, db
 from app.kit.storage.store import STAGING
 from tests.factories import Org
 from tests.factories.counts import run_sql
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 from tests.factories.workspace import Workspace
 
 Stored = Callable[[], list[str]]
@@ -72,9 +72,7 @@ def list_names(org: Org, query: str, *, by: str = "viewer") -> list[str]:
 
 def read_document(org: Org, artifact_id: Any) -> dict[str, Any]:
     """Return a document as a viewer sees it."""
-    answer = org.api("viewer").get(f"/artifacts/{artifact_id}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(org.api("viewer").get(f"/artifacts/{artifact_id}")))
 
 
 def count_events(org: Org, name: str) -> int:
@@ -114,14 +112,9 @@ def upload(api: Api, data: bytes, name: str, media_type: str | None = None, /, *
 
 def upload_document(api: Api, data: bytes, name: str, **form: Any) -> dict[str, Any]:
     """Create a document from a file, which is not parsed yet."""
-    answer = upload(api, data, name, **form)
-    assert answer.status_code == 201, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(upload(api, data, name, **form), 201))
 
 
 def create_text(api: Api, text: str, name: str = "note.txt", **members: Any) -> dict[str, Any]:
     """Create a document with this text."""
-    answer = api.post("/artifacts", {"name": name, "text": text, **members})
-    assert answer.status_code == 201, answer.json
-    document: dict[str, Any] = answer.json["data"]
-    return document
+    return dict(get_data(api.post("/artifacts", {"name": name, "text": text, **members}), 201))

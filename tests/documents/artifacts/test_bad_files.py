@@ -250,8 +250,7 @@ def test_a_file_that_is_too_large_is_refused_while_it_is_read(org: Org, stored: 
 @pytest.mark.parametrize("beyond", [1, MIB])
 def test_a_file_over_the_limit_is_413(org: Org, stored: Stored, beyond: int) -> None:
     data = bytes(container.settings().max_upload_bytes + beyond)
-    answer = upload(org.api("labeler"), data, "a.txt")
-    assert answer.status_code == 413
+    assert upload(org.api("labeler"), data, "a.txt").status_code == 413
     _assert_nothing_left(org, stored)
 
 

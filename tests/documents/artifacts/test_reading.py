@@ -171,8 +171,7 @@ def test_content_is_the_original_bytes(org: Org, work: Work) -> None:
 def test_a_missing_file_is_not_found(org: Org) -> None:
     document = create_text(org.api("labeler"), "text")
     container.current().storage.delete(build_blob_key(org.id, document["sha256"]))
-    answer = org.api("viewer").get(f"/artifacts/{document['id']}/content")
-    assert answer.status_code == 404
+    assert org.api("viewer").get(f"/artifacts/{document['id']}/content").status_code == 404
 
 
 def test_text_has_lengths_and_spans_in_code_points(org: Org) -> None:

@@ -11,6 +11,7 @@ from app.documents.artifacts.service import words
 from app.engines.documents.layout import parse_text
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
+from tests.factories.orgs import get_data
 
 _SNIPPETS = (
     "word", "a", " ", "  ", "\n", "\r\n", "\f", "\t", "漢字", "e\u0301", "\u200b", "שלום", "x" * 90,
@@ -32,9 +33,7 @@ def test_a_page_laid_out_alone_equals_the_page_among_others(org: Org, seed: int)
 
 
 def _list_page_words(org: Org, path: str, query: str) -> list[Any]:
-    answer = org.api("viewer").get(f"{path}?{query}")
-    assert answer.status_code == 200
-    return [page["words"] for page in answer.json["data"]]
+    return [page["words"] for page in get_data(org.api("viewer").get(f"{path}?{query}"))]
 
 
 def test_a_response_never_exceeds_its_limit(org: Org) -> None:
