@@ -9,7 +9,8 @@ from app.delivery.notifications.service import mailing
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
 
@@ -25,6 +26,11 @@ class Inbox:
         body = {"tag_set_ids": ids, "reason": reason, "send_to": send_to}
         answer = self.workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
         assert (answer.status_code, answer.json["data"]["failed"]) == (200, 0), answer.json
+
+    def reject_new_tag_sets(self, count: int, *names: str) -> None:
+        """Reject new tag sets of these users with one request, and run the jobs."""
+        self.reject(make_submitted_tag_sets(self.workspace, count, *names))
+        self.work()
 
     def list_notifications(self) -> list[tuple[str, str, int]]:
         """Return (user, title, count) of every notification, in order."""
@@ -96,9 +102,7 @@ def list_notifications(api: Api, query: str = "") -> list[dict[str, Any]]:
 
 def count_unread(api: Api) -> int:
     """Return the number of a person's unread notifications."""
-    answer = api.get("/notifications/unread-count")
-    assert answer.status_code == 200, answer.json
-    return int(answer.json["data"]["unread"])
+    return int(get_data(api.get("/notifications/unread-count"))["unread"])
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ def test_of_three_hundred_rejections_three_labelers_get_one_email_each(
     names = ("labeler", "second", "third")
     for name in names[1:]:
         workspace.org.add_user(name, "labeler")
-    inbox.reject(make_submitted_tag_sets(workspace, 300, *names))
-    inbox.work()
+    inbox.reject_new_tag_sets(300, *names)
     title = "100 of your tag sets were sent back"
     assert Counter(inbox.list_notifications()) == {(name, title, 100): 1 for name in names}
     assert [inbox.list_email_subjects(name) for name in names] == [[], [], []]
@@ -139,8 +138,7 @@ def test_each_reads_where_they_want_to(
     email_count: int,
 ) -> None:
     inbox.set_preferences("labeler", chosen)
-    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(2, "labeler")
     assert [row.in_app for row in workspace.sql("SELECT in_app FROM notifications")] == in_app
     inbox.send_all_emails()
     assert len(inbox.list_email_subjects("labeler")) == email_count
@@ -150,8 +148,7 @@ def test_each_reads_where_they_want_to(
 def test_who_wants_or_may_have_no_email_any_more_gets_none(
     workspace: Workspace, inbox: Inbox, how: str
 ) -> None:
-    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(2, "labeler")
     labeler = workspace.org.users["labeler"]
     address = workspace.org.email("labeler")
     if how == "chose":
@@ -169,8 +166,7 @@ def test_emails_are_in_the_readers_language(workspace: Workspace, inbox: Inbox) 
     workspace.sql(
         "UPDATE users SET locale = 'de-AT' WHERE id = :id", id=workspace.org.users["labeler"]
     )
-    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(2, "labeler")
     inbox.send_all_emails()
     (email,) = list_emails_to(workspace.org.email("labeler"))
     assert email.subject == "[Test] 2 deiner Tag-Sets wurden zurückgegeben"

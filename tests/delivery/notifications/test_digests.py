@@ -7,8 +7,7 @@ import pytest
 from app.kit import db
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories.emails import list_emails_to
-from tests.factories.orgs import Org
-from tests.factories.submitted import make_submitted_tag_sets
+from tests.factories.orgs import Org, get_data
 from tests.factories.workspace import Workspace
 
 PREFERENCES = "/notifications/delivery-preferences"
@@ -21,17 +20,18 @@ def _prefer(org: Org, frequency: str, quiet: tuple[int, int] | None = None) -> N
         begin, end = (db.utc_now() + timedelta(minutes=minutes) for minutes in quiet)
         hours = {"from": begin.strftime("%H:%M"), "to": end.strftime("%H:%M")}
     body = {"email_frequency": frequency, "quiet_hours": hours}
-    answer = org.api("labeler").put(PREFERENCES, body)
-    assert answer.status_code == 200, answer.json
+    get_data(org.api("labeler").put(PREFERENCES, body))
 
 
-def _mention(workspace: Workspace, *bodies: str) -> None:
-    """Mention the labeler in comments, each on another tag set."""
+def _mention(inbox: Inbox, *bodies: str) -> None:
+    """Mention the labeler in comments, each on another tag set, and run the jobs."""
+    workspace = inbox.workspace
     mentions = [str(workspace.org.users["labeler"])]
     for body in bodies:
         path = f"/tag-sets/{workspace.submitted()['id']}/comments"
         answer = workspace.org.api("reviewer").post(path, {"body": body, "mentions": mentions})
         assert answer.status_code == 201, answer.json
+    inbox.work()
 
 
 @pytest.mark.parametrize("frequency", ["hourly", "daily"])
@@ -39,9 +39,8 @@ def test_a_digest_has_everything_of_all_kinds(
     workspace: Workspace, inbox: Inbox, frequency: str
 ) -> None:
     _prefer(workspace.org, frequency)
-    inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
-    _mention(workspace, "First?", "Second?")
-    inbox.work()
+    inbox.reject_new_tag_sets(3, "labeler")
+    _mention(inbox, "First?", "Second?")
     inbox.end_windows()
     # The windows have ended, but not the hour or the day: the clock may be close to one, so that
     # only an email of all of them would be right.
@@ -59,8 +58,7 @@ def test_a_digest_has_everything_of_all_kinds(
 
 def test_a_digest_counts_more_than_it_quotes(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
-    _mention(workspace, "First?")
-    inbox.work()
+    _mention(inbox, "First?")
     workspace.sql(
         "INSERT INTO notifications (organization_id, id, user_id, kind, title, body, in_app,"
         " by_mail, open_until, created_at, updated_at)"
@@ -76,8 +74,7 @@ def test_a_digest_counts_more_than_it_quotes(workspace: Workspace, inbox: Inbox)
 
 def test_what_was_read_is_not_in_the_digest(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
-    _mention(workspace, "First?", "Second?")
-    inbox.work()
+    _mention(inbox, "First?", "Second?")
     api = workspace.org.api("labeler")
     newest, _ = api.get("/notifications").json["data"]
     assert api.post(f"/notifications/{newest['id']}/read").status_code == 200
@@ -93,8 +90,7 @@ def test_a_digest_of_which_all_was_read_is_not_sent(
     workspace: Workspace, inbox: Inbox, read_count: int, email_count: int
 ) -> None:
     _prefer(workspace.org, "daily")
-    _mention(workspace, "First?", "Second?")
-    inbox.work()
+    _mention(inbox, "First?", "Second?")
     inbox.workspace.sql(
         "UPDATE notifications SET created_at = created_at - interval '1 day',"
         " open_until = open_until - interval '1 day'"
@@ -111,9 +107,8 @@ def test_a_kind_that_was_turned_off_is_not_in_the_digest(
     workspace: Workspace, inbox: Inbox
 ) -> None:
     _prefer(workspace.org, "daily")
-    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    _mention(workspace, "First?")
-    inbox.work()
+    inbox.reject_new_tag_sets(2, "labeler")
+    _mention(inbox, "First?")
     inbox.set_preferences("labeler", '{"mention": {"email": false}}')
     inbox.pass_time("1 day")
     (email,) = list_emails_to(workspace.org.email("labeler"))
@@ -133,10 +128,10 @@ def test_each_organization_has_its_own_digest(
         id=labeler,
     )
     other_org.users["labeler"] = labeler
-    _mention(workspace, "Here?")
-    _mention(other, "There?")
-    inbox.work()
-    Inbox(other, inbox.work).pass_time("1 day")
+    other_inbox = Inbox(other, inbox.work)
+    _mention(inbox, "Here?")
+    _mention(other_inbox, "There?")
+    other_inbox.pass_time("1 day")
     inbox.pass_time("1 day")
     emails = list_emails_to(workspace.org.email("labeler"))
     assert len(emails) == 2
@@ -150,12 +145,10 @@ def test_emails_wait_for_the_end_of_the_quiet_hours(
 ) -> None:
     _prefer(workspace.org, "immediate", quiet=(-60, 60))
     if grouped:
-        inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    else:
-        _mention(workspace, "Now?")
-    inbox.work()
-    if grouped:
+        inbox.reject_new_tag_sets(2, "labeler")
         inbox.end_windows()
+    else:
+        _mention(inbox, "Now?")
     for _ in range(2):
         inbox.send_due_emails()
     assert inbox.list_email_subjects("labeler") == []
@@ -171,15 +164,13 @@ def test_outside_of_the_quiet_hours_emails_are_immediate(
     workspace: Workspace, inbox: Inbox
 ) -> None:
     _prefer(workspace.org, "immediate", quiet=(60, 120))
-    _mention(workspace, "Now?")
-    inbox.work()
+    _mention(inbox, "Now?")
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_a_new_preference_applies_to_pending_emails(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
-    _mention(workspace, "First?", "Second?")
-    inbox.work()
+    _mention(inbox, "First?", "Second?")
     inbox.enqueue_due_emails()
     assert inbox.list_email_subjects("labeler") == []
     _prefer(workspace.org, "immediate")
@@ -191,8 +182,7 @@ def test_a_new_preference_applies_to_pending_emails(workspace: Workspace, inbox:
 def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
     workspace.org.add_user("second", "labeler")
-    inbox.reject(make_submitted_tag_sets(workspace, 4, "labeler", "second"))
-    inbox.work()
+    inbox.reject_new_tag_sets(4, "labeler", "second")
     inbox.send_all_emails()
     assert len(inbox.list_email_subjects("second")) == 1
     # Unless it is eight o'clock this very moment.
@@ -204,8 +194,7 @@ def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox) -> None:
 def test_after_the_closing_of_an_organization_no_emails_are_sent(
     workspace: Workspace, inbox: Inbox, is_queued: bool
 ) -> None:
-    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(2, "labeler")
     inbox.end_windows()
     if is_queued:
         inbox.enqueue_due_emails()

@@ -133,8 +133,7 @@ def test_an_email_is_neither_lost_nor_sent_twice_by_a_worker_that_is_killed(
     workspace: Workspace, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     inbox.enqueue_due_emails()
-    inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(3, "labeler")
     inbox.end_windows()
     with monkeypatch.context() as patched:
         if at == "close":
@@ -165,8 +164,7 @@ def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox) -> Non
 def test_what_others_write_at_this_moment_waits_for_the_next_round(
     workspace: Workspace, inbox: Inbox
 ) -> None:
-    inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(3, "labeler")
     inbox.end_windows()
     with workspace.org.app.app_context(), db.engine().connect() as other:
         other.execute(text("SET app.all_organizations = 'on'"))
@@ -206,8 +204,7 @@ def test_more_emails_than_one_batch_are_all_sent(
     names = [f"p{number}" for number in range(5)]
     for name in names:
         workspace.org.add_user(name, "labeler")
-    inbox.reject(make_submitted_tag_sets(workspace, 5, *names))
-    inbox.work()
+    inbox.reject_new_tag_sets(5, *names)
     inbox.send_all_emails()
     assert [len(inbox.list_email_subjects(name)) for name in names] == [1] * 5
 

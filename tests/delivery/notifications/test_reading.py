@@ -12,7 +12,7 @@ from tests.delivery.notifications.conftest import Inbox, count_unread, list_noti
 from tests.factories import Org
 from tests.factories.counts import find_differences, run_sql
 from tests.factories.notifications import insert_notifications
-from tests.factories.submitted import make_submitted_tag_sets
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace
 
 
@@ -20,9 +20,7 @@ def test_a_notification_is_read_and_unread_again(org: Org) -> None:
     api = org.api("labeler")
     (notification_id,) = insert_notifications(org, org.users["labeler"])
     path = f"/notifications/{notification_id}/read"
-    first = api.post(path)
-    assert first.status_code == 200, first.json
-    read_at = first.json["data"]["read_at"]
+    read_at = get_data(api.post(path))["read_at"]
     assert read_at is not None
     assert count_unread(api) == 0
     # It keeps the time at which it was first read.
@@ -38,12 +36,10 @@ def test_a_notification_is_read_and_unread_again(org: Org) -> None:
 def test_events_that_the_person_has_not_seen_stay_unread(
     workspace: Workspace, inbox: Inbox
 ) -> None:
-    inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(1, "labeler")
     api = workspace.org.api("labeler")
     (notification,) = list_notifications(api)
-    inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(1, "labeler")
     path = f"/notifications/{notification['id']}/read"
     answer = api.post(path, {"count": notification["count"]})
     assert (answer.status_code, answer.json["data"]["read_at"]) == (200, None)
@@ -147,8 +143,7 @@ def test_what_arrives_between_two_batches_stays_unread(
 def test_no_email_is_sent_of_what_was_read_or_deleted(
     workspace: Workspace, inbox: Inbox, how: str
 ) -> None:
-    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(2, "labeler")
     api = workspace.org.api("labeler")
     (note,) = list_notifications(api)
     assert note["count"] == 2
@@ -163,8 +158,7 @@ def test_no_email_is_sent_of_what_was_read_or_deleted(
 
 
 def test_what_was_marked_as_unread_in_time_is_mailed(workspace: Workspace, inbox: Inbox) -> None:
-    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    inbox.work()
+    inbox.reject_new_tag_sets(2, "labeler")
     api = workspace.org.api("labeler")
     (note,) = list_notifications(api)
     for read in (True, False):

@@ -11,15 +11,13 @@ from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.emails import list_emails_to
 from tests.factories.labels import make_labeled
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 
 Work = Callable[[], None]
 
 
 def _create_export(api: Api) -> str:
-    answer = api.post("/exports", {"format": "csv"})
-    assert answer.status_code == 202, answer.json
-    return str(answer.json["data"]["id"])
+    return str(get_data(api.post("/exports", {"format": "csv"}), 202)["id"])
 
 
 def test_whoever_requested_an_export_is_notified_when_it_is_ready(org: Org, work: Work) -> None:
@@ -61,8 +59,7 @@ def test_nobody_is_notified_of_the_export_of_an_api_key(org: Org, work: Work) ->
 def test_an_invited_person_gets_the_email_only(org: Org, other_org: Org, work: Work) -> None:
     email = other_org.email("viewer")
     path = f"/organizations/{org.slug}/invitations"
-    answer = org.api("admin").post(path, {"email": email, "role": "reviewer"})
-    assert answer.status_code == 201, answer.json
+    get_data(org.api("admin").post(path, {"email": email, "role": "reviewer"}), 201)
     work()
     assert list_notifications(other_org.api("viewer")) == []
     assert len(list_emails_to(email)) == 1
@@ -73,12 +70,10 @@ def test_whoever_invited_a_person_is_notified_of_the_acceptance_once(
 ) -> None:
     email = other_org.email("viewer")
     path = f"/organizations/{org.slug}/invitations"
-    answer = org.api("admin").post(path, {"email": email, "role": "reviewer"})
-    assert answer.status_code == 201, answer.json
+    get_data(org.api("admin").post(path, {"email": email, "role": "reviewer"}), 201)
     work()
     (message,) = list_emails_to(email)
-    accepted = other_org.api("viewer").post(f"/auth/invitations/{message.token}/accept", {})
-    assert accepted.status_code == 200, accepted.json
+    get_data(other_org.api("viewer").post(f"/auth/invitations/{message.token}/accept", {}))
     work()
     (note,) = list_notifications(org.api("admin"))
     assert note["kind"] == "invitation"
