@@ -1,7 +1,5 @@
 """Check that kills of the worker that deletes files lose no file and leave no stray file."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ from app.kit import container, db, tenancy
 from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org, make_org, run_jobs_of
+from tests.factories.processes import run_script
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = 25
@@ -87,15 +86,9 @@ def test_files_are_deleted_after_kills_and_those_uploaded_again_are_kept(
     app: Flask, environ: dict[str, str]
 ) -> None:
     runs = [(org := make_org(app), _delete_documents(org), *run) for run in KILLS.items()]
-    completed = subprocess.run(
-        [sys.executable, "-c", _RUN, *(f"{org.id}:{way}:{n}" for org, _, (way, n), _ in runs)],
-        env={**environ, "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert completed.stdout.split() == ["killed"] * len(runs)
+    arguments = [f"{org.id}:{way}:{n}" for org, _, (way, n), _ in runs]
+    output = run_script(_RUN, *arguments, env={**environ, "PYTHONPATH": str(ROOT)})
+    assert output.split() == ["killed"] * len(runs)
     for org, documents, _, deleted_count in runs:
         assert len(_list_files(org)) == 2 * DOCUMENTS - deleted_count
         # The file of the first document is deleted; that of the last one mostly is not.

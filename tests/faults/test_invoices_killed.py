@@ -1,8 +1,6 @@
 """Check that kills of the process that closes a month lose no invoice and repeat none."""
 
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer, set_up_customer
 from tests.factories import make_org
+from tests.factories.processes import run_script
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -102,15 +101,9 @@ def test_each_organization_has_one_invoice_and_numbers_have_no_gap(
     content = (ROOT / "examples/billing.toml").read_text()
     path.write_text(content.replace("INV-{year}-", series))
     points = [random.Random(number).randint(1, STATEMENTS) for number in range(KILLS)]
-    completed = subprocess.run(
-        [sys.executable, "-c", _CLOSE, "1998-05", ",".join(map(str, points))],
-        env={**environ, "BILLING_FILE": str(path), "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert completed.stdout.split("\n")[:-1] == ["killed"] * KILLS + ["ended 0"]
+    own = {**environ, "BILLING_FILE": str(path), "PYTHONPATH": str(ROOT)}
+    output = run_script(_CLOSE, "1998-05", ",".join(map(str, points)), env=own)
+    assert output.split("\n")[:-1] == ["killed"] * KILLS + ["ended 0"]
     for customer in customers:
         (invoice,) = customer.list_invoices()
         assert (invoice["status"], invoice["subtotal"]) == ("issued", "49.00")

@@ -136,14 +136,9 @@ def databases(
 
 
 @pytest.fixture
-def revision() -> str | None:
-    """Return the revision at which a test begins; modules override it."""
-    return None
-
-
-@pytest.fixture
-def migrating(databases: Databases, revision: str | None) -> Iterator[Migrating]:
-    """Create a database, empty or at a revision, and drop it after the test."""
+def migrating(databases: Databases, request: pytest.FixtureRequest) -> Iterator[Migrating]:
+    """Create a database, empty or at the REVISION of the test's module; drop it after the test."""
+    revision = getattr(request.module, "REVISION", None)
     created = databases.create_at(revision) if revision else databases.create()
     yield created
     databases.drop(created)

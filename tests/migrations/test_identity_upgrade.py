@@ -8,7 +8,7 @@ import pytest
 
 from tests.migrations.conftest import Migrating
 
-RELEASE_BEFORE = "202611230705"
+REVISION = "202611230705"
 _FILLED = {
     "uuid": "gen_random_uuid()",
     "character varying": "gen_random_uuid()::text",
@@ -46,14 +46,8 @@ class Rows:
         )
         return dict(zip((name for (name,) in columns), row, strict=True))
 
-    def user(self, **values: Any) -> UUID:
-        found: UUID = self.add("users", **values)["id"]
-        return found
-
-
-@pytest.fixture
-def revision() -> str:
-    return RELEASE_BEFORE
+    def user(self, **values: Any) -> Any:
+        return self.add("users", **values)["id"]
 
 
 @pytest.fixture

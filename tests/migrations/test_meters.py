@@ -1,11 +1,9 @@
 """What organizations had before they were metered counts from the migration on, and once."""
 
-import pytest
-
 from app.kit.ids import uuid7
 from tests.migrations.conftest import Migrating
 
-BEFORE, TRIGGERS, FILLED = "202612030504", "202612031000", "202612031001"
+REVISION, TRIGGERS, FILLED = "202612030504", "202612031000", "202612031001"
 ORGANIZATION = """
 INSERT INTO organizations (id, slug, name, settings, status, plan, created_at, updated_at, revision)
 VALUES ('{id}', 'old', 'Old', '{{}}', 'active', 'unlimited', now(), now(), 1)
@@ -27,11 +25,6 @@ SELECT CAST(day AS text), CAST(sum(added) AS int), CAST(sum(removed) AS int) FRO
     SELECT day, added, removed FROM usage_days WHERE meter = '{meter}'
 ) AS parts GROUP BY day ORDER BY day
 """
-
-
-@pytest.fixture
-def revision() -> str:
-    return BEFORE
 
 
 def test_rows_of_before_count_on_the_days_of_their_creation(migrating: Migrating) -> None:
@@ -72,7 +65,7 @@ def test_rows_of_before_count_on_the_days_of_their_creation(migrating: Migrating
 
 def test_the_meters_can_be_taken_back(migrating: Migrating) -> None:
     migrating.run("upgrade", FILLED)
-    migrating.run("downgrade", BEFORE)
+    migrating.run("downgrade", REVISION)
     left = (
         "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
         " AND (proname LIKE 'meter\\_%' OR proname LIKE '%\\_usage%')"

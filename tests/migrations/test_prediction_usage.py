@@ -1,11 +1,9 @@
 """The usage of predictions that were completed before usage was recorded."""
 
-import pytest
-
 from app.kit.ids import uuid7
 from tests.migrations.conftest import Migrating
 
-BEFORE = "202612021002"
+REVISION = "202612021002"
 # Without the organizations, documents and schemas that they belong to.
 PREDICTIONS = """
 ALTER TABLE predictions
@@ -19,11 +17,6 @@ SELECT CAST('{organization}' AS uuid), gen_random_uuid(), gen_random_uuid(), gen
     gen_random_uuid(), status, '[]', 3, 20, 10, now(), now(), now()
 FROM unnest(ARRAY['completed', 'completed', 'queued', 'failed']) AS status;
 """
-
-
-@pytest.fixture
-def revision() -> str:
-    return BEFORE
 
 
 def test_the_usage_of_earlier_predictions_is_recorded(migrating: Migrating) -> None:

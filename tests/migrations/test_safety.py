@@ -22,6 +22,7 @@ from sqlalchemy import Engine, event
 
 from tests.migrations.conftest import BEFORE, ROOT, Migrating
 
+REVISION = BEFORE
 # Of style, not of safety; time-outs are set by migrations/env.py for all.
 IGNORED = (
     "prefer-bigint-over-int",
@@ -124,11 +125,6 @@ def config() -> Config:
     made = Config(str(ROOT / "migrations" / "alembic.ini"))
     made.set_main_option("script_location", str(ROOT / "migrations"))
     return made
-
-
-@pytest.fixture
-def revision() -> str:
-    return BEFORE
 
 
 def test_migrations_keep_nobody_out_for_long(

@@ -1,8 +1,6 @@
 """Two installations on one PostgreSQL server, each with an owner and a role of its own."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -14,6 +12,7 @@ from sqlalchemy import make_url
 from app.kit.ids import uuid7
 from devserver import databases
 from devserver.postgres import EmbeddedPostgres
+from tests.factories.processes import run_script
 from tests.migrations.commands import Commands
 from tests.migrations.conftest import ROOT, Migrating
 
@@ -52,14 +51,5 @@ def second(
 def test_a_second_installation_has_a_role_of_its_own(second: Migrating) -> None:
     second.run("upgrade", "head")
     environ = {**os.environ, **second.environ, "DATABASE_URL": second.url}
-    ran = subprocess.run(
-        [sys.executable, "-c", _WORK],
-        cwd=ROOT,
-        env={**environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split() == [second.environ["DATABASE_ROLE"], "0"]
+    output = run_script(_WORK, env={**environ, "PYTHONPATH": str(ROOT)})
+    assert output.split() == [second.environ["DATABASE_ROLE"], "0"]
