@@ -45,9 +45,10 @@ def stopped(tmp_path_factory):
 
 @pytest.fixture
 def own(stopped, tmp_path):
-    """A server for a test that harms it, on its own copy of that data."""
+    """A running server for a test that harms it, on its own copy of that data."""
     subprocess.run(["cp", "-a", stopped, tmp_path / "data"], check=True)
     instance = EmbeddedPostgres(tmp_path / "data", fast=True)
+    instance.start()
     yield instance
     instance.stop()
 
@@ -119,7 +120,6 @@ def test_databases_are_copied_from_a_template_and_dropped_with_their_sessions(se
 
 
 def test_a_second_start_keeps_data_and_passwords(own):
-    own.start()
     query(own.url, "CREATE TABLE t AS SELECT 'kept' AS word")
     password = own.url.partition("@")[0]
     own.stop()
@@ -138,7 +138,6 @@ def test_committed_rows_survive_kill_9_of_the_server(tmp_path):
 
 
 def test_recovery_reads_little_and_syncs_the_file_system_at_once(own):
-    own.start()
     names = ("recovery_init_sync_method", "max_wal_size")
     assert read_settings(own.url, *names) == ("syncfs", "128MB")
     # What concerns the size of the server is the operator's to change.
@@ -164,7 +163,6 @@ def test_a_second_server_on_the_same_data_is_refused(server, folder, monkeypatch
 
 
 def test_a_lock_file_of_a_process_that_is_something_else_is_no_obstacle(own):
-    own.start()
     own.stop()
     account = own.log.parent / "cluster"
     uid = account.stat().st_uid
@@ -190,7 +188,6 @@ def test_half_a_cluster_left_by_a_crash_is_created_again(tmp_path):
 
 
 def test_the_role_is_created_when_a_crash_came_before_it(own):
-    own.start()
     query(own.url, "CREATE TABLE t (n int)")
     query_alone(own.admin_url, "DROP DATABASE labeling WITH (FORCE)", "DROP ROLE labeling")
     assert own.check_ready()
@@ -198,7 +195,6 @@ def test_the_role_is_created_when_a_crash_came_before_it(own):
 
 
 def test_a_cluster_of_another_major_version_is_refused(own):
-    own.start()
     own.stop()
     (own.log.parent / "cluster" / "PG_VERSION").write_text("17\n")
     with pytest.raises(ServerError, match="created by PostgreSQL 17, but this is PostgreSQL 18"):
@@ -206,7 +202,6 @@ def test_a_cluster_of_another_major_version_is_refused(own):
 
 
 def test_a_server_that_cannot_start_quotes_its_log(own):
-    own.start()
     own.stop()
     with (own.log.parent / "cluster" / "postgresql.conf").open("a") as configuration:
         configuration.write("\nno_such_setting = 1\n")
@@ -223,7 +218,6 @@ def test_a_configured_port_is_used(tmp_path):
 
 
 def test_stop_ends_every_process_of_the_server_with_clients_connected(own):
-    own.start()
     with closing(psycopg2.connect(own.url)):
         everything = {process.pid for process in processes.list_tree(own.pid)}
         assert len(everything) > 3
@@ -248,7 +242,6 @@ TELLING = (
 
 
 def test_the_log_holds_no_value_of_statements_and_errors(own):
-    own.start()
     query(own.url, "CREATE TABLE people (name text PRIMARY KEY)")
     for statement in TELLING:
         with contextlib.suppress(psycopg2.Error):
@@ -278,7 +271,6 @@ def test_the_log_holds_no_value_of_statements_and_errors(own):
 
 
 def test_the_log_reports_what_does_not_concern_a_statement(own):
-    own.start()
     with pytest.raises(psycopg2.OperationalError):
         psycopg2.connect(f"postgresql://labeling:wrong@127.0.0.1:{own.port}/labeling")
     with pytest.raises(psycopg2.Error):
@@ -290,7 +282,6 @@ def test_the_log_reports_what_does_not_concern_a_statement(own):
 
 
 def test_clusters_made_before_get_the_settings_of_the_log(own):
-    own.start()
     query(own.admin_url, "ALTER ROLE labeling RESET ALL")
     own.stop()
     with (own.log.parent / "cluster" / "postgresql.conf").open("a") as configuration:
@@ -304,7 +295,6 @@ def test_clusters_made_before_get_the_settings_of_the_log(own):
 
 
 def test_the_log_is_rotated_under_the_running_server(own):
-    own.start()
     own_log = own.log
     rotate_log(own_log, limit=10_000_000)
     assert not (own_log.parent / "postgres.log.1").exists()

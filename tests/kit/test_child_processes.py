@@ -20,7 +20,7 @@ from app.kit.child_processes import (
 )
 
 
-def _fork(target: Callable[[], None]) -> ForkedChild:
+def _fork(target: Callable[[], object]) -> ForkedChild:
     """Fork a child, and wait until it reports that it is ready for signals."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -32,7 +32,7 @@ def _fork(target: Callable[[], None]) -> ForkedChild:
     return ForkedChild(pid)
 
 
-def _become(target: Callable[[], None], ready: int) -> NoReturn:
+def _become(target: Callable[[], object], ready: int) -> NoReturn:
     try:
         target()
         os.write(ready, b"1")
@@ -40,14 +40,6 @@ def _become(target: Callable[[], None], ready: int) -> NoReturn:
             signal.pause()
     finally:
         os._exit(70)
-
-
-def _ignore_sigterm() -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-
-
-def _accept_sigterm() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
 
 
 def test_the_delay_doubles_up_to_its_limit() -> None:
@@ -83,7 +75,8 @@ def test_a_healthy_life_resets_the_delay(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_forked_child_that_ignores_its_signal_is_killed() -> None:
-    deaf, obedient = _fork(_ignore_sigterm), _fork(_accept_sigterm)
+    deaf = _fork(lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+    obedient = _fork(lambda: signal.signal(signal.SIGTERM, lambda *_: os._exit(5)))
     stops = ((signal.SIGTERM, 0.2),)
     stop_in_parallel([(deaf, stops), (obedient, ((signal.SIGTERM, 60.0),))])
     assert (deaf.status, obedient.status) == (-signal.SIGKILL, 5)

@@ -19,9 +19,8 @@ def _create(org: Org, key: str, url: str = URL, role: str = "admin") -> Any:
     return org.api(role).post("/webhooks", body, headers={"Idempotency-Key": key})
 
 
-def _count(org: Org) -> int:
-    total: int = org.api("admin").get("/webhooks").json["meta"]["total"]
-    return total
+def _count(org: Org) -> Any:
+    return org.api("admin").get("/webhooks").json["meta"]["total"]
 
 
 def _read_stored_responses(org: Org) -> list[str]:

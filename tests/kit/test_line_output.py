@@ -227,16 +227,12 @@ flush(60)
     os.close(pipe.writing)
     with os.fdopen(pipe.reading) as stream:
         # Read nothing before both processes have filled the pipe and queue lines.
-        wait_until(lambda: _is_blocked(process.pid))
+        wait_until(lambda: len(list(Path(f"/proc/{process.pid}/task").iterdir())) > 1)
         lines = stream.read().splitlines()
     assert process.wait(60) == 0
     assert sum('"event":"parent"' in line for line in lines) == 2000
     assert sum('"event":"child"' in line for line in lines) == 5
     assert len(lines) == 2005
-
-
-def _is_blocked(pid: int) -> bool:
-    return len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
 
 
 @pytest.mark.parametrize("end", ["os._exit(1)", "os.kill(os.getpid(), 9)", "os.abort()"])

@@ -123,18 +123,13 @@ def test_what_is_rolled_back_was_never_counted(org: Org) -> None:
     total = _total(org)
     with org.app.app_context(), tenancy.organization(org.id):
         insert_team()
-        assert _total_of_teams() == 1
+        teams = select(counters.build_total(SOURCES["teams"], {}))
+        assert db.session().execute(teams).scalar_one() == 1
         db.session().rollback()
-        assert _total_of_teams() == 0
+        assert db.session().execute(teams).scalar_one() == 0
         db.session().rollback()
     assert _total(org) == total
     assert find_differences(org) == []
-
-
-def _total_of_teams() -> int:
-    return int(
-        db.session().execute(select(counters.build_total(SOURCES["teams"], {}))).scalar_one()
-    )
 
 
 def insert_team() -> None:
@@ -160,8 +155,7 @@ def test_nobody_sees_another_organizations_counts(org: Org, other_org: Org) -> N
 def test_a_fold_for_one_organization_leaves_the_others_deltas(org: Org, other_org: Org) -> None:
     insert_artifacts(org, 10)
     insert_artifacts(other_org, 10)
-    with org.transaction() as session:
-        session.execute(text("SELECT fold_counts(1000)"))
+    run_sql(org, "SELECT fold_counts(1000)")
     assert count_pending_deltas(org) == 0
     assert count_pending_deltas(other_org) > 0
     assert _total(org) == _total(other_org) == 10
@@ -347,17 +341,14 @@ def test_erasing_leaves_no_counts(app: Flask) -> None:
     org = make_org(app)
     insert_artifacts(org, 20)
     fold(app)
+    run_sql(
+        org,
+        "UPDATE organizations SET status = 'closed', closed_at = now(),"
+        " erase_after = now() - interval '1 minute' WHERE id = :org",
+    )
     with app.app_context():
         from app.identity.erasing import service  # noqa: PLC0415
 
-        with db.transaction() as session:
-            session.execute(
-                text(
-                    "UPDATE organizations SET status = 'closed', closed_at = now(),"
-                    " erase_after = now() - interval '1 minute' WHERE id = :org"
-                ),
-                {"org": org.id},
-            )
         service.erase(org.id, db.checkpoint)
         db.session().commit()
     fold(app)

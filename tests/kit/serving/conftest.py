@@ -35,9 +35,8 @@ class Answer:
         return json.loads(self.body)
 
     @property
-    def code(self) -> str:
-        code: str = self.json["error"]["code"]
-        return code
+    def code(self) -> Any:
+        return self.json["error"]["code"]
 
 
 class Client:

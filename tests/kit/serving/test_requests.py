@@ -171,15 +171,12 @@ def test_connections_are_shared_among_the_processes(tmp_path: Path) -> None:
     """Persistent connections are served by all processes, not by one of them."""
     with start_server(tmp_path, WEB_WORKERS="2") as server:
         pids: Counter[int] = Counter()
-        server.until(lambda: len(children_of(server)) == 2, "both processes run")
+        master = psutil.Process(server.process.pid)
+        server.until(lambda: len(master.children()) == 2, "both processes run")
         server.until(lambda: len(pids_at_work(server)) == 2, "both processes answer")
         for _ in range(5):
             pids.update(pids_at_work(server))
         assert min(pids.values()) >= 10
-
-
-def children_of(server: Server) -> list[psutil.Process]:
-    return psutil.Process(server.process.pid).children()
 
 
 def pids_at_work(server: Server) -> Counter[int]:
