@@ -5,6 +5,7 @@ from typing import Any
 from tests.factories import run_jobs_of
 from tests.factories.feedback import Assisted, count_outcomes
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import tag
 
 _TEXT = "ACME Ltd\nInvoice number: A-17\nDate: 3 March 2026\nTotal: EUR 1,250.50\n"
@@ -16,11 +17,10 @@ _FIELDS = [
 
 
 def _predict(assisted: Assisted, schema: Any) -> str:
-    """Create a document and predict its tags; return its id."""
+    """Enable predictions for a schema, create a document, predict its tags and return its id."""
+    assisted.workspace.sql("UPDATE schemas SET ai_assist_enabled = true WHERE id = :id", id=schema)
     body = {"name": "invoice.txt", "text": _TEXT, "schema_id": str(schema)}
-    created = assisted.org.api("labeler").post("/artifacts", body)
-    assert created.status_code == 201, created.json
-    artifact_id = str(created.json["data"]["id"])
+    artifact_id = str(get_data(assisted.org.api("labeler").post("/artifacts", body), 201)["id"])
     run_jobs_of(assisted.org)
     assert assisted.org.api("labeler").post(f"/artifacts/{artifact_id}/predict").status_code == 202
     run_jobs_of(assisted.org)
@@ -29,12 +29,10 @@ def _predict(assisted: Assisted, schema: Any) -> str:
 
 def test_a_prediction_that_was_corrected(assisted: Assisted) -> None:
     schema = assisted.workspace.schema(fields=_FIELDS)
-    assisted.workspace.sql("UPDATE schemas SET ai_assist_enabled = true WHERE id = :id", id=schema)
     artifact_id = _predict(assisted, schema)
     labeler = assisted.org.api("labeler")
-    begun = labeler.post(f"/artifacts/{artifact_id}/tag-sets", json={"from": "prediction"})
-    assert begun.status_code == 201, begun.json
-    draft = begun.json["data"]
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    draft = get_data(labeler.post(path, json={"from": "prediction"}), 201)
     assert draft["prediction"]["model_version"]
     predicted = {tag_["field"]: tag_ for tag_ in draft["tags"]}
     assert predicted["total"]["value"] == {"amount": "1250.50", "currency": "EUR"}
@@ -55,23 +53,15 @@ def test_a_prediction_that_was_corrected(assisted: Assisted) -> None:
 
 def test_a_copy_of_edited_tags_has_no_feedback(assisted: Assisted) -> None:
     schema = assisted.workspace.schema(fields=_FIELDS, labels_per_artifact=2)
-    assisted.workspace.sql("UPDATE schemas SET ai_assist_enabled = true WHERE id = :id", id=schema)
     artifact_id = _predict(assisted, schema)
-    owner = assisted.org.api("owner")
-    first = owner.post(f"/artifacts/{artifact_id}/tag-sets", json={"from": "prediction"})
-    assert first.status_code == 201, first.json
-    draft = first.json["data"]
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    draft = get_data(assisted.org.api("owner").post(path, json={"from": "prediction"}), 201)
     assisted.save(draft, [tag("number", "B-2")], by="owner")
     assisted.submit(draft, by="owner")
-    copy = assisted.org.api("admin").post(
-        f"/artifacts/{artifact_id}/tag-sets", json={"from": draft["id"]}
-    )
-    assert copy.status_code == 201, copy.json
-    copied = copy.json["data"]
+    copied = get_data(assisted.org.api("admin").post(path, json={"from": draft["id"]}), 201)
     assert copied["prediction"] == draft["prediction"]
     assisted.submit(copied, by="admin")
     for tag_set in (draft, copied):
-        accepted = assisted.org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/accept", json={})
-        assert accepted.status_code == 200, accepted.json
+        assisted.workspace.act(tag_set, "accept")
     assisted.record()
     assert {str(row[7]) for row in assisted.rows()} == {draft["id"]}

@@ -11,16 +11,31 @@ from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.counts import find_differences
 from tests.factories.feedback import Assisted, count_outcomes, make_predicted_tag
+from tests.factories.orgs import get_data
 from tests.factories.workspace import tag
+
+
+def _record_accepted(assisted: Assisted, **decision: Any) -> dict[str, Any]:
+    """Accept a tag set whose only tag, the number A-1, was predicted, and record the feedback."""
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
+    assisted.accept(draft, **decision)
+    assisted.record()
+    return draft
+
+
+def _record_saved(assisted: Assisted, predicted: list[Any], saved: list[Any]) -> None:
+    """Accept a tag set whose predicted tags the labeler replaced, and record the feedback."""
+    draft = assisted.draft(predicted)
+    assisted.save(draft, saved)
+    assisted.accept(draft)
+    assisted.record()
 
 
 def test_each_value_has_an_outcome(assisted: Assisted) -> None:
     number = make_predicted_tag("number", "A-1", 0.97)
     total = make_predicted_tag("total", {"amount": "10.00", "currency": "EUR"}, 0.61)
-    draft = assisted.draft([number, total, make_predicted_tag("pages", 3, 0.2)])
-    assisted.save(draft, [number, tag("total", "12.00 EUR"), tag("note", "paid")])
-    assisted.accept(draft)
-    assisted.record()
+    predicted = [number, total, make_predicted_tag("pages", 3, 0.2)]
+    _record_saved(assisted, predicted, [number, tag("total", "12.00 EUR"), tag("note", "paid")])
     assert [(row[1], row[4], row[5], row[6]) for row in assisted.rows()] == [
         ("number", "correct", 970_000, 97),
         ("total", "corrected", 610_000, 61),
@@ -34,15 +49,9 @@ def test_each_value_has_an_outcome(assisted: Assisted) -> None:
 
 
 def test_equal_amounts_are_correct_however_they_are_written(assisted: Assisted) -> None:
-    draft = assisted.draft(
-        [
-            make_predicted_tag("number", "A-1"),
-            make_predicted_tag("total", {"amount": "1.5", "currency": "EUR"}),
-        ]
-    )
-    assisted.save(draft, [tag("number", "A-1"), tag("total", "1.50 EUR")])
-    assisted.accept(draft)
-    assisted.record()
+    total = make_predicted_tag("total", {"amount": "1.5", "currency": "EUR"})
+    predicted = [make_predicted_tag("number", "A-1"), total]
+    _record_saved(assisted, predicted, [tag("number", "A-1"), tag("total", "1.50 EUR")])
     assert count_outcomes(assisted.summary()["total"]) == (2, 0, 0, 0)
 
 
@@ -50,11 +59,9 @@ def test_cells_are_compared_in_rows_that_match(assisted: Assisted) -> None:
     cells = [
         make_predicted_tag("lines.item", item, row=row) for row, item in enumerate(["Rope", "Nail"])
     ]
-    draft = assisted.draft([make_predicted_tag("number", "A-1"), *cells])
+    predicted = [make_predicted_tag("number", "A-1"), *cells]
     kept = [tag("lines.item", item, row=row) for row, item in enumerate(["Saw", "Rope", "Nail"])]
-    assisted.save(draft, [tag("number", "A-1"), *kept])
-    assisted.accept(draft)
-    assisted.record()
+    _record_saved(assisted, predicted, [tag("number", "A-1"), *kept])
     fields = {field["field"]: count_outcomes(field) for field in assisted.by_field()["fields"]}
     assert fields == {"number": (1, 0, 0, 0), "lines.item": (2, 0, 1, 0)}
 
@@ -79,24 +86,18 @@ def test_spans_are_compared_by_position(assisted: Assisted) -> None:
 
 
 def test_the_corrections_of_the_reviewer_count(assisted: Assisted) -> None:
-    draft = assisted.draft([make_predicted_tag("number", "A-1")])
-    assisted.accept(draft, tags=[tag("number", "B-2")])
-    assisted.record()
+    _record_accepted(assisted, tags=[tag("number", "B-2")])
     assert count_outcomes(assisted.summary()["total"]) == (0, 1, 0, 0)
 
 
 def test_tag_sets_without_a_prediction_are_not_recorded(assisted: Assisted) -> None:
-    sent = assisted.workspace.submitted()
-    accepted = assisted.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
-    assert accepted.status_code == 200
+    assisted.workspace.act(assisted.workspace.submitted(), "accept")
     assisted.record()
     assert assisted.rows() == []
 
 
 def test_recording_twice_changes_nothing(assisted: Assisted) -> None:
-    draft = assisted.draft([make_predicted_tag("number", "A-1")])
-    assisted.accept(draft)
-    assisted.record()
+    draft = _record_accepted(assisted)
     before = assisted.rows()
     assert len(before) == 1
     _record(assisted, draft)
@@ -113,22 +114,15 @@ def _record(assisted: Assisted, draft: dict[str, Any]) -> None:
 def test_a_reopened_tag_set_has_no_feedback_until_it_is_accepted_again(
     assisted: Assisted, to: str
 ) -> None:
-    draft = assisted.draft([make_predicted_tag("number", "A-1")])
-    assisted.accept(draft)
-    assisted.record()
+    draft = _record_accepted(assisted)
     assert count_outcomes(assisted.summary()["total"]) == (1, 0, 0, 0)
-    reviewer = assisted.org.api("reviewer")
-    body = {"reason": "Look again", "to": to}
-    assert reviewer.post(f"/tag-sets/{draft['id']}/reopen", json=body).status_code == 200
+    assisted.workspace.act(draft, "reopen", reason="Look again", to=to)
     assisted.record()
     assert assisted.rows() == []
     assert assisted.summary()["models"] == []
     if to == "labeler":
         assisted.submit(draft)
-    accepted = reviewer.post(
-        f"/tag-sets/{draft['id']}/accept", json={"tags": [tag("number", "B-2")]}
-    )
-    assert accepted.status_code == 200, accepted.json
+    assisted.workspace.act(draft, "accept", tags=[tag("number", "B-2")])
     assisted.record()
     assert count_outcomes(assisted.summary()["total"]) == (0, 1, 0, 0)
 
@@ -136,18 +130,15 @@ def test_a_reopened_tag_set_has_no_feedback_until_it_is_accepted_again(
 def test_events_may_be_handled_late_and_together(assisted: Assisted) -> None:
     draft = assisted.draft([make_predicted_tag("number", "A-1")])
     assisted.accept(draft)
-    reviewer = assisted.org.api("reviewer")
     for _ in range(2):
-        reviewer.post(f"/tag-sets/{draft['id']}/reopen", json={"reason": "No", "to": "review"})
-        reviewer.post(f"/tag-sets/{draft['id']}/accept", json={})
+        assisted.workspace.act(draft, "reopen", reason="No", to="review")
+        assisted.workspace.act(draft, "accept")
     assisted.record()
     assert count_outcomes(assisted.summary()["total"]) == (1, 0, 0, 0)
 
 
 def test_feedback_is_erased_with_its_document(assisted: Assisted) -> None:
-    draft = assisted.draft([make_predicted_tag("number", "A-1")])
-    assisted.accept(draft)
-    assisted.record()
+    draft = _record_accepted(assisted)
     deleted = assisted.org.api("admin").delete(f"/artifacts/{draft['artifact_id']}")
     assert deleted.status_code == 204, deleted.json
     assert assisted.rows() == []
@@ -163,9 +154,7 @@ def _count_documents(assisted: Assisted) -> int:
 
 
 def _reopen_and_delete(assisted: Assisted, draft: dict[str, Any]) -> None:
-    body = {"reason": "Look again", "to": "labeler"}
-    reopened = assisted.org.api("reviewer").post(f"/tag-sets/{draft['id']}/reopen", json=body)
-    assert reopened.status_code == 200, reopened.json
+    assisted.workspace.act(draft, "reopen", reason="Look again", to="labeler")
     deleted = assisted.org.api("admin").delete(f"/tag-sets/{draft['id']}")
     assert deleted.status_code == 204, deleted.json
 
@@ -192,8 +181,7 @@ def test_reports_on_a_deleted_draft_are_not_counted(assisted: Assisted) -> None:
     api = assisted.org.api("labeler")
     for model, named in (("own", report), ("other", {**report, "tag_set_id": None})):
         sent = {**named, "model": model, "predicted": "A-1"}
-        answer = api.post("/feedback/predictions", json=sent)
-        assert answer.status_code == 201, answer.json
+        get_data(api.post("/feedback/predictions", json=sent), 201)
     assert api.delete(f"/tag-sets/{draft['id']}").status_code == 204
     assisted.record()
     # The other model has feedback without a tag set, and no longer shares the document.
@@ -246,8 +234,7 @@ def test_untouched_suggestions_do_not_count_in_calibration(org: Org) -> None:
 
 
 def test_what_a_reviewer_accepts_counts_in_calibration(assisted: Assisted) -> None:
-    assisted.accept(assisted.draft([make_predicted_tag("number", "A-1")]))
-    assisted.record()
+    _record_accepted(assisted)
     assert assisted.by_field()["total"]["calibration"]["predictions"] == 1
 
 

@@ -6,8 +6,10 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org, make_org
+from tests.factories.errors import check_error
 from tests.factories.feedback import Assisted, count_outcomes, make_predicted_tag
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_statements
 from tests.factories.workspace import tag
 
@@ -50,9 +52,7 @@ def test_the_outcome_follows_from_the_values(
     assisted: Assisted, properties: dict[str, Any], outcome: str
 ) -> None:
     artifact = assisted.workspace.artifact()
-    answer = _report_prediction(assisted, artifact, **properties)
-    assert answer.status_code == 201, answer.json
-    data = answer.json["data"]
+    data = get_data(_report_prediction(assisted, artifact, **properties), 201)
     assert data.keys() == _PROPERTIES
     assert data["outcome"] == outcome
     assert data["updated_at"] == data["created_at"]
@@ -82,9 +82,7 @@ def test_invalid_reports_are_refused(
     assisted: Assisted, properties: dict[str, Any], field: str
 ) -> None:
     answer = _report_prediction(assisted, assisted.workspace.artifact(), **properties)
-    assert answer.status_code == 400, answer.json
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 400, "validation_error", field=field)
     assert assisted.rows() == []
 
 
@@ -93,8 +91,7 @@ def test_a_confidence_is_a_number_from_zero_to_one(assisted: Assisted, confidenc
     answer = _report_prediction(
         assisted, assisted.workspace.artifact(), predicted="A", confidence=confidence
     )
-    assert answer.status_code == 422
-    assert answer.json["error"]["field"] == "confidence"
+    check_error(answer, 422, "unprocessable", field="confidence")
 
 
 def test_records_of_other_organizations_are_not_found(assisted: Assisted) -> None:
@@ -120,23 +117,19 @@ def test_a_hidden_tag_set_cannot_be_referenced(assisted: Assisted) -> None:
     draft = assisted.workspace.draft(by="reviewer")
     artifact, properties = draft["artifact_id"], {"correct": "A", "tag_set_id": draft["id"]}
     answer = _report_prediction(assisted, artifact, **properties)
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "tag_set_id"
-    own = _report_prediction(assisted, artifact, by="reviewer", **properties)
-    assert own.status_code == 201
+    check_error(answer, 400, "validation_error", field="tag_set_id")
+    get_data(_report_prediction(assisted, artifact, by="reviewer", **properties), 201)
 
 
 def test_a_prediction_has_feedback_once(assisted: Assisted) -> None:
     artifact = assisted.workspace.artifact()
     first = _report_prediction(assisted, artifact, predicted="A", correct="A").json["data"]
     again = _report_prediction(assisted, artifact, predicted="B", correct="A")
-    assert again.status_code == 409
-    assert again.json["error"]["details"] == {"feedback_id": first["id"]}
+    check_error(again, 409, "conflict", details={"feedback_id": first["id"]})
     assert _report_prediction(assisted, artifact, correct="A", model="other/2").status_code == 201
     # The values of a multiple field are reported one by one.
     for value in ("x", "y"):
-        reported = _report_prediction(assisted, artifact, field="note", predicted=value)
-        assert reported.status_code == 201
+        get_data(_report_prediction(assisted, artifact, field="note", predicted=value), 201)
     assert _report_prediction(assisted, artifact, field="note", predicted="x").status_code == 409
     assert _report_prediction(assisted, artifact, field="note", correct="x").status_code == 201
 
@@ -154,14 +147,13 @@ def test_a_repeated_key_gets_the_first_response(assisted: Assisted) -> None:
 
 def test_automatically_recorded_predictions_cannot_be_reported(assisted: Assisted) -> None:
     draft = assisted.draft([make_predicted_tag("number", "A-1")])
-    reported = _report_prediction(assisted, draft["artifact_id"], model="m-1", correct="A-1")
-    assert reported.status_code == 201
+    prediction = {"artifact_id": draft["artifact_id"], "model": "m-1", "correct": "A-1"}
+    get_data(_report_prediction(assisted, **prediction), 201)
     assisted.accept(draft)
     assisted.record()
     assert count_outcomes(assisted.summary("?model=m-1")["total"]) == (1, 0, 0, 0)
-    again = _report_prediction(assisted, draft["artifact_id"], model="m-1", correct="A-1")
-    assert again.status_code == 409
-    assert again.json["error"]["details"] == {"recorded": "automatically"}
+    again = _report_prediction(assisted, **prediction)
+    check_error(again, 409, "conflict", details={"recorded": "automatically"})
 
 
 def test_the_fields_are_those_of_the_tag_sets_version(assisted: Assisted) -> None:
@@ -172,17 +164,15 @@ def test_the_fields_are_those_of_the_tag_sets_version(assisted: Assisted) -> Non
     assisted.workspace.sql(sql, schema=schema, id=artifact)
     assert _report_prediction(assisted, artifact, field="number", correct="A").status_code == 400
     named = _report_prediction(assisted, artifact, correct="A", tag_set_id=sent["id"])
-    assert named.status_code == 201, named.json
-    assert named.json["data"]["schema_id"] == sent["schema_id"]
+    assert get_data(named, 201)["schema_id"] == sent["schema_id"]
 
 
 def test_a_bulk_request_has_one_outcome_per_report(assisted: Assisted) -> None:
     artifact = str(assisted.workspace.artifact())
     good = {"artifact_id": artifact, "field": "number", "model": "m", "correct": "A"}
     items = [good, {**good, "field": "unknown"}, good, {**good, "model": "n", "predicted": "B"}]
-    answer = assisted.org.api("labeler").post(f"{_PATH}/bulk", json={"items": items})
-    assert answer.status_code == 201, answer.json
-    data = answer.json["data"]
+    api = assisted.org.api("labeler")
+    data = get_data(api.post(f"{_PATH}/bulk", json={"items": items}), 201)
     assert (data["succeeded"], data["failed"]) == (2, 2)
     shown = [
         (outcome["index"], outcome["ok"], outcome["code"], outcome["field"])
@@ -227,8 +217,7 @@ def test_a_thousand_reports_are_recorded_with_few_statements(org: Org) -> None:
 def test_more_than_a_thousand_reports_are_refused(assisted: Assisted) -> None:
     item = {"artifact_id": str(uuid7()), "field": "number", "model": "m", "correct": "A"}
     answer = assisted.org.api("labeler").post(f"{_PATH}/bulk", json={"items": [item] * 1001})
-    assert answer.status_code == 422
-    assert answer.json["error"]["field"] == "items"
+    check_error(answer, 422, "unprocessable", field="items")
 
 
 def test_viewers_do_not_report(assisted: Assisted) -> None:
@@ -240,15 +229,13 @@ def test_an_artifact_without_a_schema_has_no_fields(assisted: Assisted) -> None:
     artifact = assisted.workspace.artifact()
     assisted.workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=artifact)
     answer = _report_prediction(assisted, artifact, correct="A")
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "artifact_id"
+    check_error(answer, 400, "validation_error", field="artifact_id")
 
 
 def test_the_labeler_is_that_of_the_tag_set(assisted: Assisted) -> None:
     draft = assisted.workspace.draft()
     assisted.save(draft, [tag("number", "A")])
     properties = {"correct": "A", "predicted": "A", "tag_set_id": draft["id"]}
-    answer = _report_prediction(assisted, draft["artifact_id"], **properties)
-    assert answer.status_code == 201
+    get_data(_report_prediction(assisted, draft["artifact_id"], **properties), 201)
     summary = assisted.summary(f"?labeler={assisted.org.users['labeler']}", by="labeler")
     assert count_outcomes(summary["total"]) == (1, 0, 0, 0)

@@ -6,6 +6,7 @@ from typing import Any
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 from app.kit.ids import uuid7
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
 
@@ -20,9 +21,7 @@ NOTHING: dict[str, Any] = {
 
 
 def _get_stats(workspace: Workspace, schema: Any, query: str = "") -> dict[str, Any]:
-    answer = workspace.org.api("viewer").get(f"/schemas/{schema}/stats{query}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(workspace.org.api("viewer").get(f"/schemas/{schema}/stats{query}")))
 
 
 def _create_tag_set(

@@ -8,6 +8,7 @@ import pytest
 
 from app.kit.days import get_period
 from tests.factories.clock import parse_tomorrow
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace, tag
 
@@ -24,23 +25,13 @@ NOTHING = {
 
 
 def _get_activity(workspace: Workspace, query: str = "", *, by: str = "labeler") -> dict[str, Any]:
-    answer = workspace.org.api(by).get(f"/users/me/activity{query}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(workspace.org.api(by).get(f"/users/me/activity{query}")))
 
 
 def _submit(workspace: Workspace, seconds: int, schema: Any) -> dict[str, Any]:
     draft = workspace.draft(workspace.artifact(schema))
-    saved = workspace.save(draft, [tag("number", "A-1")], seconds_spent=seconds)
-    assert saved.status_code == 200, saved.json
-    answer = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
-    assert answer.status_code == 200
-    return dict(answer.json["data"])
-
-
-def _decide(workspace: Workspace, sent: dict[str, Any], what: str, **body: Any) -> None:
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/{what}", json=body)
-    assert answer.status_code == 200, answer.json
+    get_data(workspace.save(draft, [tag("number", "A-1")], seconds_spent=seconds))
+    return dict(get_data(workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")))
 
 
 def _move_revision(workspace: Workspace, sent: dict[str, Any], kind: str, when: datetime) -> None:
@@ -72,12 +63,11 @@ def test_days_without_work_are_zeros(workspace: Workspace) -> None:
 def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
     schema = workspace.schema()
     good, fixed, bad, twice = (_submit(workspace, s, schema) for s in (60, 120, 30, 150))
-    _decide(workspace, good, "accept")
-    _decide(workspace, fixed, "accept", tags=[tag("number", "B-2")])
-    _decide(workspace, bad, "reject", reason="x", send_to="pool")
-    _decide(workspace, twice, "reject", reason="x", send_to="labeler")
-    again = workspace.org.api("labeler").post(f"/tag-sets/{twice['id']}/submit")
-    assert again.status_code == 200
+    workspace.act(good, "accept")
+    workspace.act(fixed, "accept", tags=[tag("number", "B-2")])
+    workspace.act(bad, "reject", reason="x", send_to="pool")
+    workspace.act(twice, "reject", reason="x", send_to="labeler")
+    get_data(workspace.org.api("labeler").post(f"/tag-sets/{twice['id']}/submit"))
     # Move the work to one day, in case midnight passed during the test.
     workspace.sql("UPDATE tag_set_revisions SET created_at = '2026-03-02 12:00+00'")
     day = "2026-03-02"
@@ -109,11 +99,10 @@ def test_merged_submissions_are_an_outcome(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     sources = [workspace.submitted(artifact, by=by)["id"] for by in ("labeler", "second")]
     _submit(workspace, 10, workspace.schema())
-    merge = {"tag_set_ids": sources}
-    pending = workspace.org.api("reviewer").post("/tag-sets/merge", json=merge)
-    assert pending.status_code == 201, pending.json
+    body = {"tag_set_ids": sources}
+    merge = get_data(workspace.org.api("reviewer").post("/tag-sets/merge", json=body), 201)
     assert _get_activity(workspace)["totals"]["pending"] == 2
-    _decide(workspace, pending.json["data"], "accept")
+    workspace.act(merge, "accept")
     activity = _get_activity(workspace)
     totals = activity["totals"]
     assert (totals["submitted"], totals["merged"], totals["pending"]) == (2, 1, 1)
@@ -146,7 +135,7 @@ def test_days_are_in_the_time_zone_of_the_user(workspace: Workspace) -> None:
 
 def test_a_decision_counts_on_the_day_of_the_submission(workspace: Workspace) -> None:
     sent = _submit(workspace, 10, workspace.schema())
-    _decide(workspace, sent, "accept")
+    workspace.act(sent, "accept")
     _move_revision(workspace, sent, "submit", datetime(2026, 3, 1, 12, tzinfo=UTC))
     _move_revision(workspace, sent, "accept", datetime(2026, 3, 5, 12, tzinfo=UTC))
     query = "?from=2026-03-01&to=2026-03-02"

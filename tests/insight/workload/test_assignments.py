@@ -35,6 +35,19 @@ def _list_documents(workspace: Workspace, query: str = "", *, by: str = "labeler
     return [UUID(item["artifact"]["id"]) for item in _list_items(workspace, query, by=by)]
 
 
+def assign_tag_sets(workspace: Workspace, condition: str, name: str) -> None:
+    """Assign the tag sets that meet an SQL condition to a user."""
+    statement = f"UPDATE tag_sets SET assignee_id = :user WHERE {condition}"
+    workspace.sql(statement, user=workspace.org.users[name])
+
+
+def claim_tag_sets(workspace: Workspace, condition: str, name: str) -> None:
+    """Let a user claim the tag sets that meet an SQL condition, for an hour."""
+    changes = "claim_user_id = :user, claim_expires_at = now() + interval '1 hour'"
+    statement = f"UPDATE tag_sets SET {changes} WHERE {condition}"
+    workspace.sql(statement, user=workspace.org.users[name])
+
+
 def test_a_document_is_listed_for_its_assignees(workspace: Workspace) -> None:
     org, schema = workspace.org, workspace.schema()
     team = make_team(org)
@@ -81,11 +94,7 @@ def test_the_most_urgent_comes_first(workspace: Workspace) -> None:
         workspace.artifact(schema, assignees=assignees, **values) for values in reversed(properties)
     ][::-1]
     review = workspace.submitted(workspace.artifact(schema, priority=60))
-    workspace.sql(
-        "UPDATE tag_sets SET assignee_id = :user WHERE id = :id",
-        user=workspace.org.users["reviewer"],
-        id=review["id"],
-    )
+    assign_tag_sets(workspace, f"id = '{review['id']}'", "reviewer")
     expected = [*artifact_ids[:3], UUID(review["artifact_id"]), *artifact_ids[3:]]
     assert _list_documents(workspace, by="reviewer") == expected
     assert _list_documents(workspace, "?sort=-urgency", by="reviewer") == expected[::-1]
@@ -113,9 +122,7 @@ def test_returned_documents_are_listed_and_finished_ones_are_not(workspace: Work
     assignees = build_assignees(user_id=workspace.org.users["labeler"])
     sent = workspace.submitted(workspace.artifact(assignees=assignees))
     assert _list_items(workspace) == []
-    body = {"reason": "x", "send_to": "labeler"}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
-    assert answer.status_code == 200
+    workspace.act(sent, "reject", reason="x", send_to="labeler")
     (item,) = _list_items(workspace)
     assert (item["id"], item["tag_set_id"]) == (sent["artifact_id"], sent["id"])
 
@@ -137,8 +144,7 @@ def test_skipped_or_finished_documents_are_not_listed(workspace: Workspace) -> N
     workspace.release(finished)
     assert org.api("other").post(f"/artifacts/{finished}/claim").status_code == 200
     sent = workspace.submitted(finished, by="other")
-    answer = org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
-    assert answer.status_code == 200, answer.json
+    workspace.act(sent, "accept")
     assert _list_documents(workspace) == [skipped]
     next_artifact = org.api("labeler").post("/artifacts/next", json={}).json["data"]
     assert next_artifact["id"] == str(skipped)
@@ -247,16 +253,9 @@ def test_merges_are_not_listed_for_the_labelers_of_their_sources(workspace: Work
         ]
 
     # The organization has just disallowed self-review, and the job has not run.
-    workspace.sql(
-        "UPDATE tag_sets SET assignee_id = :me WHERE source = 'merge'",
-        me=workspace.org.users["reviewer"],
-    )
+    assign_tag_sets(workspace, "source = 'merge'", "reviewer")
     assert list_ids() == [{other}, {other}]
-    workspace.sql(
-        "UPDATE tag_sets SET claim_user_id = :me, claim_expires_at = now() + interval '1 hour'"
-        " WHERE source = 'merge'",
-        me=workspace.org.users["reviewer"],
-    )
+    claim_tag_sets(workspace, "source = 'merge'", "reviewer")
     assert list_ids() == [{other}, {other}]
     workspace.sql("UPDATE tag_sets SET assignee_id = NULL")
     assert list_ids() == [{other}, {other}]

@@ -4,18 +4,23 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from tests.factories.clock import parse_tomorrow
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
-from tests.insight.workload.test_assignments import build_assignees, create_merge
+from tests.insight.workload.test_assignments import (
+    assign_tag_sets,
+    build_assignees,
+    claim_tag_sets,
+    create_merge,
+)
 
 _PAST = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def _get_workload(workspace: Workspace, team: dict[str, Any], query: str = "") -> dict[str, Any]:
-    answer = workspace.org.api("viewer").get(f"/teams/{team['id']}/workload{query}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    path = f"/teams/{team['id']}/workload{query}"
+    return dict(get_data(workspace.org.api("viewer").get(path)))
 
 
 def _count_by_member(workload: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -31,13 +36,9 @@ def _count_by_member(workload: dict[str, Any]) -> dict[str, tuple[int, ...]]:
 def _create_work(workspace: Workspace, team: dict[str, Any]) -> None:
     """Create finished, pending and assigned work, a draft and a claim for a member of a team."""
     org, schema = workspace.org, workspace.schema()
-    sent = workspace.submitted(workspace.artifact(schema))
-    assert org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={}).status_code == 200
+    workspace.act(workspace.submitted(workspace.artifact(schema)), "accept")
     workspace.submitted(workspace.artifact(schema, due_at=_PAST))
-    workspace.sql(
-        "UPDATE tag_sets SET assignee_id = :user WHERE status = 'submitted'",
-        user=org.users["reviewer"],
-    )
+    assign_tag_sets(workspace, "status = 'submitted'", "reviewer")
     workspace.draft(workspace.artifact(schema, due_at=_PAST))
     claimed = workspace.artifact(schema)
     assert org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
@@ -75,26 +76,16 @@ def test_merges_are_not_counted_for_the_labelers_of_their_sources(workspace: Wor
     workspace.org.add_user("second", "labeler")
     for labeler in ("reviewer", "second"):
         create_merge(workspace, "labeler", labeler, due_at=_PAST)
-    workspace.sql(
-        "UPDATE tag_sets SET assignee_id = :reviewer WHERE source = 'merge'",
-        reviewer=workspace.org.users["reviewer"],
-    )
+    assign_tag_sets(workspace, "source = 'merge'", "reviewer")
 
     def count_reviews() -> tuple[int, int]:
         (member,) = _get_workload(workspace, team)["members"]
         return member["to_review"], member["overdue"]
 
     assert count_reviews() == (1, 1)
-    workspace.sql(
-        "UPDATE tag_sets SET claim_user_id = :admin, claim_expires_at = now() + interval '1 hour'"
-        " WHERE source = 'merge'",
-        admin=workspace.org.users["admin"],
-    )
+    claim_tag_sets(workspace, "source = 'merge'", "admin")
     assert count_reviews() == (0, 0)
-    workspace.sql(
-        "UPDATE tag_sets SET claim_user_id = :reviewer WHERE source = 'merge'",
-        reviewer=workspace.org.users["reviewer"],
-    )
+    claim_tag_sets(workspace, "source = 'merge'", "reviewer")
     assert count_reviews() == (1, 1)
     workspace.settings(allow_self_review=True)
     assert count_reviews() == (2, 2)
@@ -102,10 +93,7 @@ def test_merges_are_not_counted_for_the_labelers_of_their_sources(workspace: Wor
 
 def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:
     team = add_members(workspace.org, make_team(workspace.org), "labeler", "reviewer")
-    sent = workspace.submitted()
-    body = {"tags": [tag("number", "B-2")]}
-    accepted = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
-    assert accepted.status_code == 200
+    workspace.act(workspace.submitted(), "accept", tags=[tag("number", "B-2")])
     workload = _get_workload(workspace, team)
     tomorrow = parse_tomorrow(workload["to"])
     today = tomorrow - timedelta(days=1)
