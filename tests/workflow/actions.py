@@ -96,3 +96,11 @@ def publish(workspace: Workspace, schema_id: Any, *, run_jobs: bool = True, **po
     assert response.status_code == 201, response.json
     if run_jobs:
         drain(workspace.org.app)
+
+
+def set_role(workspace: Workspace, name: str, role: str | None) -> None:
+    """Give a member another role, or remove the member if `role` is None."""
+    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users[name]}"
+    owner = workspace.org.api("owner")
+    answer = owner.patch(path, json={"role": role}) if role else owner.delete(path)
+    assert answer.status_code == (200 if role else 204), answer.json

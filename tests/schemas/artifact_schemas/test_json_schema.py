@@ -77,5 +77,4 @@ def test_what_is_refused_does_not_fit_it(workspace: Workspace, tags: list[Any]) 
 
 
 def test_there_is_none_of_no_version(org: Org) -> None:
-    answer = org.api("viewer").get(f"/schema-versions/{uuid7()}/json-schema")
-    assert answer.status_code == 404
+    assert org.api("viewer").get(f"/schema-versions/{uuid7()}/json-schema").status_code == 404

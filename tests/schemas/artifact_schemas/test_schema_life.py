@@ -195,8 +195,7 @@ class Life(RuleBasedStateMachine):
     @rule(admin=admins, schema=schemas, on=st.booleans())
     def assist(self, admin: str, schema: str, *, on: bool) -> None:
         act = "enable" if on else "disable"
-        answer = self.send(admin, "POST", f"/{schema}/ai-assist/{act}")
-        assert answer.status_code == 200
+        assert self.send(admin, "POST", f"/{schema}/ai-assist/{act}").status_code == 200
         self.known[schema].change(assisted=on)
 
     @rule(admin=admins, schema=schemas)
@@ -208,8 +207,7 @@ class Life(RuleBasedStateMachine):
     @rule(admin=admins, schema=consumes(schemas))
     def delete(self, admin: str, schema: str) -> None:
         headers = {"If-Match": f'"{self.known[schema].revision}"'}
-        answer = self.org.api(admin).delete(f"/schemas/{schema}", headers=headers)
-        assert answer.status_code == 204
+        assert self.org.api(admin).delete(f"/schemas/{schema}", headers=headers).status_code == 204
         model = self.known.pop(schema)
         self.deleted += [f"/schemas/{schema}"]
         self.deleted += [f"/schema-versions/{version['id']}" for version in model.versions]

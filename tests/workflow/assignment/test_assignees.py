@@ -11,6 +11,7 @@ from app.kit.ids import uuid7
 from app.workflow.assignment.queries import assignees
 from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import set_role
 from tests.workflow.assignment.conftest import get_assignees, reject_to, to
 
 
@@ -117,15 +118,12 @@ def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
     # Nobody was ever in it: it is being set up.
     teams.append(make_team(org, "C")["id"])
     artifacts = [workspace.artifact(assignees=to(team_id=team)) for team in teams]
-    member = f"/organizations/{org.slug}/members/{last}"
-    owner = org.api("owner")
     if how == "left the team":
         for team in teams[:2]:
-            assert owner.delete(f"/teams/{team}/members/{last}").status_code == 204
-    elif how == "left":
-        assert owner.delete(member).status_code == 204
+            path = f"/teams/{team}/members/{last}"
+            assert org.api("owner").delete(path).status_code == 204
     else:
-        assert owner.patch(member, json={"role": "viewer"}).status_code == 200
+        set_role(workspace, "last", None if how == "left" else "viewer")
     work()
     assignees_of_each = [get_assignees(workspace, artifact) for artifact in artifacts]
     assert assignees_of_each == [[], to(team_id=teams[1]), to(team_id=teams[2])]

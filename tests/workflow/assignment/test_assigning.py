@@ -9,6 +9,7 @@ import pytest
 from app.kit.ids import uuid7
 from app.workflow.assignment.service.recipients import RecipientPool
 from tests.factories import Org
+from tests.factories.errors import check_conflict, check_error, check_invalid_field, check_stale
 from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
 from tests.workflow.assignment.conftest import assign, get_user_ids
@@ -26,11 +27,6 @@ def _build_user_assignee(user_id: str) -> dict[str, Any]:
 
 def _assignees(workspace: Workspace) -> dict[UUID, list[Any]]:
     return {r.id: r.assignees for r in workspace.sql("SELECT id, assignees FROM artifacts")}
-
-
-def _get_error(answer: Any) -> tuple[int, str, str | None]:
-    error = answer.json["error"]
-    return answer.status_code, error["code"], error.get("field")
 
 
 def test_to_people_in_the_place_of_others(workspace: Workspace) -> None:
@@ -70,12 +66,11 @@ def test_the_revision_is_checked_when_it_is_sent(workspace: Workspace) -> None:
         {"json": {"user_ids": [admin], "revision": 1}},
         {"json": {"user_ids": [admin]}, "headers": {"If-Match": '"1"'}},
     ):
-        error = workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", **sent)
-        assert _get_error(error) == (409, "stale_precondition", None)
-        assert error.json["error"]["details"] == {"current_revision": 2}
+        answer = workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", **sent)
+        assert "field" not in check_stale(answer, 2)
     assert _assignees(workspace)[artifact] == [_build_user_assignee(labeler)]
     unknown = assign(workspace, uuid7(), user_ids=[admin], revision=1)
-    assert _get_error(unknown) == (404, "not_found", None)
+    check_error(unknown, 404, "not_found", field=None)
 
 
 def test_to_a_team(workspace: Workspace) -> None:
@@ -108,10 +103,9 @@ def test_only_members_who_label_and_teams_of_the_organization(
             assign(workspace, artifact, user_ids=[*known, stranger]),
             _bulk_assign(workspace, artifact_ids=[str(artifact)], user_ids=[*known, stranger]),
         ):
-            assert _get_error(answer) == (400, "validation_error", "user_ids.1")
+            check_invalid_field(answer, "user_ids.1")
     for team in (str(uuid7()), make_team(other_org)["id"]):
-        answer = assign(workspace, artifact, team_id=team)
-        assert _get_error(answer) == (400, "validation_error", "team_id")
+        check_invalid_field(assign(workspace, artifact, team_id=team), "team_id")
     assert _assignees(workspace) == {artifact: []}
     assert workspace.events("artifacts.assigned") == []
 
@@ -124,9 +118,8 @@ def test_what_there_is_nothing_to_label_of(workspace: Workspace) -> None:
         ({"archived": True}, "archived"),
     ):
         artifact = workspace.artifact(**members)
-        answer = assign(workspace, artifact, user_ids=me)
-        assert _get_error(answer) == (409, "conflict", None)
-        assert answer.json["error"]["details"] == {"state": state}
+        error = check_conflict(assign(workspace, artifact, user_ids=me), state=state)
+        assert "field" not in error
         assert assign(workspace, artifact, user_ids=[]).status_code == 200
 
 
@@ -134,7 +127,7 @@ def test_who_may(workspace: Workspace, other_org: Org) -> None:
     artifact = workspace.artifact()
     assert assign(workspace, artifact, by="labeler", user_ids=[]).status_code == 403
     foreign = Workspace(other_org).artifact()
-    assert _get_error(assign(workspace, foreign, user_ids=[])) == (404, "not_found", None)
+    check_error(assign(workspace, foreign, user_ids=[]), 404, "not_found", field=None)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +141,7 @@ def test_who_may(workspace: Workspace, other_org: Org) -> None:
 )
 def test_bodies_that_are_refused(workspace: Workspace, body: dict[str, Any], field: str) -> None:
     answer = _bulk_assign(workspace, artifact_ids=[], **body)
-    assert _get_error(answer) == (422, "unprocessable", field)
+    check_error(answer, 422, "unprocessable", field=field)
 
 
 def test_many_by_id_each_with_its_outcome(workspace: Workspace, other_org: Org) -> None:
@@ -176,9 +169,8 @@ def test_all_that_a_filter_finds(workspace: Workspace) -> None:
     wanted = {workspace.artifact(schema) for _ in range(3)}
     done, other = workspace.artifact(schema, status="done"), workspace.artifact()
     chosen = {"filter": {"schema_id": str(schema)}, "user_ids": me}
-    refused = _bulk_assign(workspace, **chosen, expected_count=3)
-    assert _get_error(refused) == (409, "conflict", None)
-    assert refused.json["error"]["details"] == {"count": 4}
+    error = check_conflict(_bulk_assign(workspace, **chosen, expected_count=3), count=4)
+    assert "field" not in error
     assert set(map(len, _assignees(workspace).values())) == {0}
     data = _bulk_assign(workspace, **chosen, expected_count=4).json["data"]
     assert (data["matched"], data["succeeded"], data["failed"]) == (4, 3, 1)
@@ -199,8 +191,7 @@ def test_a_huge_number_that_is_expected_is_just_another(workspace: Workspace) ->
         user_ids=get_user_ids(workspace, "admin", "labeler"),
         strategy="round_robin",
     )
-    assert _get_error(answer) == (409, "conflict", None)
-    assert answer.json["error"]["details"] == {"count": 1}
+    assert "field" not in check_conflict(answer, count=1)
 
 
 def test_by_turns_in_the_order_of_urgency(workspace: Workspace) -> None:
@@ -246,8 +237,7 @@ def test_to_who_has_least_to_do_of_a_team(workspace: Workspace) -> None:
 def test_a_team_without_labelers_takes_none_by_turns(workspace: Workspace) -> None:
     team = make_team(workspace.org)["id"]
     body = {"artifact_ids": [str(workspace.artifact())], "team_id": team}
-    answer = _bulk_assign(workspace, **body, strategy="round_robin")
-    assert _get_error(answer) == (400, "validation_error", "team_id")
+    check_invalid_field(_bulk_assign(workspace, **body, strategy="round_robin"), "team_id")
     assert _bulk_assign(workspace, **body).json["data"]["succeeded"] == 1
 
 

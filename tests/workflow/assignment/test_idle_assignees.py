@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from tests.factories.errors import check_conflict
+from tests.factories.orgs import get_data
 from tests.factories.teams import add_members, create_team
 from tests.factories.workspace import Workspace, tag
 from tests.intake.conftest import Imports
@@ -81,8 +82,7 @@ def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> Non
     team = create_team(org, "labeler", "second")
     artifact = workspace.artifact()
     for name in ("labeler", "second"):
-        claim = org.api(name).post(f"/artifacts/{artifact}/claim")
-        assert claim.status_code == 200, claim.json
+        assert org.api(name).post(f"/artifacts/{artifact}/claim").status_code == 200
         skip(workspace, artifact, by=name)
     check_conflict(assign(workspace, artifact, team_id=team))
     assert get_assignees(workspace, artifact) == []
@@ -172,9 +172,8 @@ def test_who_labels_a_document_in_review_may_be_named(workspace: Workspace) -> N
 def _distribute(workspace: Workspace, *artifacts: UUID, users: list[str], strategy: str) -> Any:
     ids = [str(artifact) for artifact in artifacts]
     body = {"artifact_ids": ids, "user_ids": users, "strategy": strategy}
-    answer = workspace.org.api("reviewer").post("/artifacts/bulk-assign", json=body)
-    assert answer.status_code == 200, answer.json
-    return [outcome["code"] for outcome in answer.json["data"]["outcomes"]]
+    data = get_data(workspace.org.api("reviewer").post("/artifacts/bulk-assign", json=body))
+    return [outcome["code"] for outcome in data["outcomes"]]
 
 
 @pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])

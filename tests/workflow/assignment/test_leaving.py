@@ -11,7 +11,7 @@ from app.workflow.assignment.service import assigning
 from tests.factories.errors import check_invalid_field
 from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.actions import reject
+from tests.workflow.actions import reject, set_role
 from tests.workflow.assignment.conftest import (
     assign,
     claim_next,
@@ -25,14 +25,6 @@ pytestmark = pytest.mark.usefixtures("second")
 _HOWS = pytest.mark.parametrize("role", [None, "viewer"])
 
 
-def _leave(workspace: Workspace, name: str, role: str | None) -> None:
-    """Take somebody out, or give them another role."""
-    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users[name]}"
-    owner = workspace.org.api("owner")
-    answer = owner.patch(path, json={"role": role}) if role else owner.delete(path)
-    assert answer.status_code in (200, 204), answer.json
-
-
 @_HOWS
 def test_what_was_sent_back_to_them_is_free_for_others(
     workspace: Workspace, work: Callable[[], None], role: str | None
@@ -41,7 +33,7 @@ def test_what_was_sent_back_to_them_is_free_for_others(
     assert reject(workspace, sent).status_code == 200
     workspace.release(sent["artifact_id"])
     assert claim_next(workspace, "second") is None
-    _leave(workspace, "labeler", role)
+    set_role(workspace, "labeler", role)
     work()
     assert get_reserved_for(workspace, sent["artifact_id"]) == []
     assert str(claim_next(workspace, "second")) == sent["artifact_id"]
@@ -52,7 +44,7 @@ def test_who_labels_on_in_another_role_keeps_it(
 ) -> None:
     sent = workspace.submitted()
     assert reject(workspace, sent).status_code == 200
-    _leave(workspace, "labeler", "reviewer")
+    set_role(workspace, "labeler", "reviewer")
     work()
     assert get_reserved_for(workspace, sent["artifact_id"]) == [workspace.org.users["labeler"]]
     row = workspace.artifact_row(sent["artifact_id"])
@@ -68,7 +60,7 @@ def test_who_becomes_a_viewer_holds_and_is_assigned_nothing(
     assert workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
     user_ids = get_user_ids(workspace, "labeler")
     assert assign(workspace, assigned, user_ids=user_ids).status_code == 200
-    _leave(workspace, "labeler", "viewer")
+    set_role(workspace, "labeler", "viewer")
     work()
     assert workspace.artifact_row(claimed).claim_user_id is None
     assert workspace.events("artifact.released")[-1]["reason"] == "role_changed"
@@ -80,7 +72,7 @@ def test_an_admin_who_saves_their_draft_keeps_nothing_for_them(
     workspace: Workspace, work: Callable[[], None], role: str | None
 ) -> None:
     saved = workspace.saved()
-    _leave(workspace, "labeler", role)
+    set_role(workspace, "labeler", role)
     work()
     assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
     assert workspace.artifact_row(saved["artifact_id"]).claim_user_id is None
@@ -103,7 +95,7 @@ def test_nothing_is_sent_back_to_who_does_not_label_any_more(
     workspace: Workspace, work: Callable[[], None], role: str | None
 ) -> None:
     sent = workspace.submitted()
-    _leave(workspace, "labeler", role)
+    set_role(workspace, "labeler", role)
     work()
     check_invalid_field(reject(workspace, sent), "send_to")
     body = {"tag_set_ids": [sent["id"]], "reason": "x", "send_to": "labeler"}
@@ -151,8 +143,8 @@ def test_a_late_event_takes_nothing_from_who_labels_again(
     assert workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
     assert assign(workspace, named, user_ids=[labeler]).status_code == 200
     assert assign(workspace, teams, team_id=team).status_code == 200
-    _leave(workspace, "labeler", "viewer")
-    _leave(workspace, "labeler", "labeler")
+    set_role(workspace, "labeler", "viewer")
+    set_role(workspace, "labeler", "labeler")
     work()
     assert workspace.artifact_row(claimed).claim_user_id == workspace.org.users["labeler"]
     assert get_assignees(workspace, named) == to(user_id=labeler)
@@ -168,7 +160,7 @@ def test_who_labels_again_between_two_batches_keeps_the_rest(
     ids = [workspace.artifact(schema_id) for _ in range(2)]
     for artifact_id in ids:
         assert assign(workspace, artifact_id, user_ids=[str(labeler)]).status_code == 200
-    _leave(workspace, "labeler", "viewer")
+    set_role(workspace, "labeler", "viewer")
 
     def checkpoint() -> None:
         statement = "UPDATE memberships SET role = 'labeler' WHERE user_id = :id"

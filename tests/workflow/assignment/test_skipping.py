@@ -108,8 +108,7 @@ def test_who_gives_a_document_back_without_a_reason_stays_named(
     artifact = workspace.artifact(assignees=to(user_id=workspace.org.users["labeler"]))
     assert claim_next(workspace) == artifact
     path = f"/artifacts/{artifact}/release"
-    answer = workspace.org.api("labeler").post(path, json={"reason": reason})
-    assert answer.status_code == 200
+    assert workspace.org.api("labeler").post(path, json={"reason": reason}).status_code == 200
     assert claim_next(workspace, "admin") is None
     assert claim_next(workspace) == artifact
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.factories import Org, run_jobs_of
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace
 
 FIELDS = [
@@ -61,10 +62,9 @@ def create_document(workspace: Workspace, text: str = TEXT, **members: Any) -> s
         "schema_id": str(workspace.schema_id),  # type: ignore[attr-defined]
         **members,
     }
-    answer = workspace.org.api("labeler").post("/artifacts", body)
-    assert answer.status_code == 201, answer.json
+    data = get_data(workspace.org.api("labeler").post("/artifacts", body), 201)
     run_jobs_of(workspace.org, "routing", "default")
-    return str(answer.json["data"]["id"])
+    return str(data["id"])
 
 
 def predict(workspace: Workspace, artifact_id: str, *, by: str = "labeler") -> Any:
@@ -97,10 +97,9 @@ def use_server(assisted_workspace: Workspace) -> Iterator[Callable[[str], None]]
             "api_key": "sk-right",
         }
         path = f"/organizations/{assisted_workspace.org.slug}"
-        answer = assisted_workspace.org.api("admin").patch(
-            path, {"settings": {"ai_provider": provider}}
+        get_data(
+            assisted_workspace.org.api("admin").patch(path, {"settings": {"ai_provider": provider}})
         )
-        assert answer.status_code == 200, answer.json
 
     yield start
     for process in started:

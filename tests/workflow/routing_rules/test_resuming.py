@@ -62,8 +62,7 @@ def test_requests_make_one_job(router: Router, monkeypatch: pytest.MonkeyPatch) 
         router.rule(priority=priority, stop=False, apply=True)
     order = [rule["id"] for rule in reversed(router.rules())]
     body = {"rule_ids": order, "apply": True}
-    answer = router.org.api("admin").post("/routing-rules/reorder", json=body)
-    assert answer.status_code == 200
+    assert router.org.api("admin").post("/routing-rules/reorder", json=body).status_code == 200
     assert len(_jobs(router)) == 1
     run_jobs_of(router.org)
     assert routed == ids

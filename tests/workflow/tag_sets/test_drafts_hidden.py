@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.actions import reject, start_draft, submit
 
@@ -14,8 +15,7 @@ def draft(workspace: Workspace) -> dict[str, Any]:
     workspace.org.add_user("second", "labeler")
     draft = workspace.saved()
     body = {"body": "Is this the total?"}
-    answer = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/comments", json=body)
-    assert answer.status_code == 201, answer.json
+    get_data(workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/comments", json=body), 201)
     return draft
 
 
@@ -72,8 +72,7 @@ def test_lists_hold_what_may_be_read_and_count_it(
     assert _listed(workspace, "second", "status=submitted") == ([sent["id"]], 1)
     assert _listed(workspace, "labeler") == ([sent["id"], draft["id"]], 2)
     assert len(_listed(workspace, "reviewer")[0]) == 3
-    answer = submit(workspace, draft)
-    assert answer.status_code == 200, answer.json
+    assert submit(workspace, draft).status_code == 200
     assert _listed(workspace, "viewer") == ([sent["id"], draft["id"]], 2)
 
 

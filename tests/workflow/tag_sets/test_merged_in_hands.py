@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
+from tests.factories.orgs import get_data
 from tests.factories.queueing import wait_for_blocked_transaction
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.actions import accept, get_tag_set
@@ -23,14 +24,12 @@ def sets(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 def _claim(workspace: Workspace, tag_set: dict[str, Any], by: str) -> None:
-    answer = workspace.org.api(by).post(f"/review-queue/{tag_set['id']}/claim", json={})
-    assert answer.status_code == 200, answer.json
+    get_data(workspace.org.api(by).post(f"/review-queue/{tag_set['id']}/claim", json={}))
 
 
 def _assign(workspace: Workspace, tag_set: dict[str, Any], name: str) -> None:
     body = {"tag_set_ids": [tag_set["id"]], "user_ids": [str(workspace.org.users[name])]}
-    answer = workspace.org.api("admin").post("/review-queue/bulk-assign", json=body)
-    assert answer.status_code == 200, answer.json
+    get_data(workspace.org.api("admin").post("/review-queue/bulk-assign", json=body))
 
 
 def _claim_or_assign(workspace: Workspace, tag_set: dict[str, Any], how: str) -> None:

@@ -12,8 +12,7 @@ from tests.workflow.tag_sets.merges import merge
 
 
 def label_and_accept(workspace: Workspace, artifact: UUID) -> None:
-    answer = accept(workspace, workspace.submitted(artifact))
-    assert answer.status_code == 200, answer.json
+    assert accept(workspace, workspace.submitted(artifact)).status_code == 200
 
 
 def states(workspace: Workspace, *artifacts: UUID) -> list[str]:
@@ -53,8 +52,7 @@ def test_more_are_wanted(workspace: Workspace) -> None:
 
 def _patch(workspace: Workspace, artifact: UUID, *, archived: bool) -> None:
     path = f"/artifacts/{artifact}"
-    answer = workspace.org.api("admin").patch(path, json={"archived": archived})
-    assert answer.status_code == 200, answer.json
+    assert workspace.org.api("admin").patch(path, json={"archived": archived}).status_code == 200
 
 
 def _archive_in_bulk(workspace: Workspace, artifact: UUID, *, archived: bool) -> None:
@@ -79,8 +77,7 @@ def test_what_is_done_stays_done_when_it_is_archived_and_back(
     assert next_artifact is None
     # An acceptance that is taken back opens it.
     (tag_set,) = workspace.sql("SELECT id FROM tag_sets")
-    answer = reopen(workspace, {"id": tag_set.id})
-    assert answer.status_code == 200, answer.json
+    assert reopen(workspace, {"id": tag_set.id}).status_code == 200
     assert states(workspace, artifact) == ["in_progress"]
     next_artifact = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
     assert next_artifact["id"] == str(artifact)
