@@ -46,13 +46,8 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
         long_rate / short_rate,
         0.5,
     )
-    report.add_at_most(
-        "upload of another organization meanwhile, until ready",
-        f"{loaded_seconds * 1000:,.0f} ms",
-        f"{idle_seconds * 1000:,.0f} ms idle",
-        loaded_seconds / idle_seconds,
-        2,
-    )
+    name = "upload of another organization meanwhile, until ready"
+    report.add_times(name, loaded_seconds, idle_seconds, 2, "idle", digits=0)
 
 
 def _enqueue_jobs(cursor: Any, org: Org, count: int) -> None:

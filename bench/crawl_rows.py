@@ -16,8 +16,8 @@ from app.intake.connectors.queries import objects
 from app.intake.connectors.service.opening import SourceTarget, open_source
 from app.kit import db, tenancy
 from bench.filling import analyze
-from bench.import_rows import get_job_seconds, wait_for_job
-from bench.jobs_rows import report_memory
+from bench.import_rows import get_job_seconds
+from bench.jobs_rows import report_memory, wait_for_job
 from bench.report import Report
 from bench.s3_server import BUCKET, CREDENTIALS
 from bench.service import Service, find_free_port
@@ -101,4 +101,4 @@ def _run_crawl(service: Service, org: Org, connector_id: str) -> tuple[dict[str,
     api = org.api("admin")
     response = api.post(f"/connectors/{connector_id}/crawl")
     assert response.status_code == 202, response.json
-    return wait_for_job(service, api, response.json["data"]["id"])
+    return wait_for_job(service, api, f"/ingestion-jobs/{response.json['data']['id']}")

@@ -26,21 +26,27 @@ def list_cases(benchmark: BenchmarkOrganization) -> list[Case]:
 
 def list_notification_cases() -> Iterator[Case]:
     """Yield the requests for the notifications of the user `viewer`."""
-    for name, query in (
-        ("", ""),
-        ("unread", "unread=true"),
-        ("read", "unread=false"),
-        ("by kind", "kind=export_ready"),
-        ("by kind, unread", "kind=export_ready&unread=true"),
-        (
-            "of a period",
-            f"created_after={_format_days_ago(100)}&created_before={_format_days_ago(20)}",
-        ),
-        ("oldest first", "sort=created_at"),
-    ):
-        path = f"/notifications?page_size=100&{query}"
-        yield f"notifications {name}".strip(), "viewer", path
+    filters = {
+        "": "",
+        "unread": "unread=true",
+        "read": "unread=false",
+        "by kind": "kind=export_ready",
+        "by kind, unread": "kind=export_ready&unread=true",
+        "of a period": _format_period(),
+        "oldest first": "sort=created_at",
+    }
+    yield from _list_filtered("notifications", "viewer", "/notifications", filters)
     yield "number of unread notifications", "viewer", "/notifications/unread-count"
+
+
+def _list_filtered(title: str, user: str, path: str, filters: dict[str, str]) -> Iterator[Case]:
+    """Yield a request for the first page of a list for each query in `filters`, by its name."""
+    for name, query in filters.items():
+        yield f"{title} {name}".strip(), user, f"{path}?page_size=100&{query}"
+
+
+def _format_period() -> str:
+    return f"created_after={_format_days_ago(100)}&created_before={_format_days_ago(20)}"
 
 
 def _format_days_ago(days: int) -> str:
@@ -73,7 +79,7 @@ def _list_document_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         "by name": "sort=name",
         "by priority": "sort=-priority",
         "by change": "sort=-updated_at",
-        "of a period": f"{period}&created_before={_format_days_ago(20)}",
+        "of a period": _format_period(),
         "overdue": f"status=ready&due_before={_format_days_ago(0)}",
         "search, a rare word": "q=middlings",
         "search, some words": "q=word7+or+word8+or+word9+or+word10+or+word11+or+word12",
@@ -106,18 +112,18 @@ def _list_tag_set_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
 
 def _list_review_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     users = benchmark.org.users
-    for name, query in (
-        ("", ""),
-        ("by schema", f"schema_id={benchmark.schema_id}"),
-        ("by assigned user", f"assignee_id={users['reviewer0']}"),
-        ("by assigned team", f"team_id={benchmark.review_team_id}"),
-        ("by labeler", f"labeler_id={users['labeler0']}"),
-        ("of the caller", "mine=true"),
-        ("by flag", "flag=disagreement"),
-        ("escalated", "escalated=true"),
-        ("claimed", "claimed=true"),
-    ):
-        yield f"review queue {name}".strip(), "reviewer0", f"/review-queue?page_size=100&{query}"
+    filters = {
+        "": "",
+        "by schema": f"schema_id={benchmark.schema_id}",
+        "by assigned user": f"assignee_id={users['reviewer0']}",
+        "by assigned team": f"team_id={benchmark.review_team_id}",
+        "by labeler": f"labeler_id={users['labeler0']}",
+        "of the caller": "mine=true",
+        "by flag": "flag=disagreement",
+        "escalated": "escalated=true",
+        "claimed": "claimed=true",
+    }
+    yield from _list_filtered("review queue", "reviewer0", "/review-queue", filters)
     yield "review queue statistics", "reviewer0", "/review-queue/stats"
 
 
@@ -135,65 +141,53 @@ def _list_work_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
 
 def _list_log_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     organization_path = f"/organizations/{benchmark.org.slug}"
-    for name, query in (
-        ("", ""),
-        ("by action", "action=teams.create"),
-        ("by actor", f"actor_id={benchmark.org.users['labeler0']}"),
-        ("by kind of actor", "actor_kind=system"),
-        ("by type of target", "target_type=teams"),
-    ):
-        yield (
-            f"audit log {name}".strip(),
-            "owner",
-            f"{organization_path}/audit-log?page_size=100&{query}",
-        )
-    for name, query in (
-        ("", ""),
-        ("by status", "status=abandoned"),
-        ("by event", "event=tag_set.accepted"),
-    ):
-        path = f"/webhooks/{benchmark.webhook_id}/deliveries?page_size=100&{query}"
-        yield f"deliveries {name}".strip(), "owner", path
+    filters = {
+        "": "",
+        "by action": "action=teams.create",
+        "by actor": f"actor_id={benchmark.org.users['labeler0']}",
+        "by kind of actor": "actor_kind=system",
+        "by type of target": "target_type=teams",
+    }
+    yield from _list_filtered("audit log", "owner", f"{organization_path}/audit-log", filters)
+    webhook_path = f"/webhooks/{benchmark.webhook_id}"
+    filters = {"": "", "by status": "status=abandoned", "by event": "event=tag_set.accepted"}
+    yield from _list_filtered("deliveries", "owner", f"{webhook_path}/deliveries", filters)
     yield "webhooks with statistics", "owner", "/webhooks"
-    yield "webhook with missed deliveries", "owner", f"/webhooks/{benchmark.webhook_id}"
+    yield "webhook with missed deliveries", "owner", webhook_path
     yield "members", "viewer", f"{organization_path}/members"
 
 
 def _list_intake_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
-    for name, query in (
-        ("", ""),
-        ("by status", "status=failed"),
-        ("by kind", "kind=import"),
-        (
-            "of a period",
-            f"created_after={_format_days_ago(100)}&created_before={_format_days_ago(20)}",
-        ),
-    ):
-        path = f"/ingestion-jobs?page_size=100&{query}"
-        yield f"ingestion jobs {name}".strip(), "viewer", path
+    filters = {
+        "": "",
+        "by status": "status=failed",
+        "by kind": "kind=import",
+        "of a period": _format_period(),
+    }
+    yield from _list_filtered("ingestion jobs", "viewer", "/ingestion-jobs", filters)
     items_path = f"/ingestion-jobs/{benchmark.job_id}/items?page_size=100"
     yield "ingestion items", "viewer", items_path
     yield "ingestion items by status", "viewer", f"{items_path}&status=failed"
 
 
 def _list_run_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
-    period = f"created_after={_format_days_ago(100)}&created_before={_format_days_ago(20)}"
-    for name, query in (
-        ("", ""),
-        ("by status", "status=failed"),
-        ("by format", "format=csv"),
-        ("by status and format", "status=failed&format=csv"),
-        ("of a period", period),
-        ("by format, of a period", f"format=csv&{period}"),
-    ):
-        yield f"exports {name}".strip(), "viewer", f"/exports?page_size=100&{query}"
+    period = _format_period()
+    filters = {
+        "": "",
+        "by status": "status=failed",
+        "by format": "format=csv",
+        "by status and format": "status=failed&format=csv",
+        "of a period": period,
+        "by format, of a period": f"format=csv&{period}",
+    }
+    yield from _list_filtered("exports", "viewer", "/exports", filters)
     runs_path = f"/exports/scheduled/{benchmark.scheduled_export_id}/runs?page_size=100"
     yield "runs of a scheduled export", "viewer", runs_path
     yield "runs of a scheduled export, of a period", "viewer", f"{runs_path}&{period}"
-    for name, query in (
-        ("", ""),
-        ("by status", "status=failed"),
-        ("by schema", f"schema_id={benchmark.schema_id}"),
-        ("of a period", period),
-    ):
-        yield f"quality runs {name}".strip(), "viewer", f"/quality/runs?page_size=100&{query}"
+    filters = {
+        "": "",
+        "by status": "status=failed",
+        "by schema": f"schema_id={benchmark.schema_id}",
+        "of a period": period,
+    }
+    yield from _list_filtered("quality runs", "viewer", "/quality/runs", filters)

@@ -68,14 +68,8 @@ def _compare(
                 seconds = _time(connection, org, case)
                 if round_number >= _WARM_UP_ROUNDS:
                     case_times.append(seconds)
-        small_seconds, large_seconds = median(times[0]), median(times[1])
-        report.add_at_most(
-            small_case[0],
-            f"{large_seconds * 1000:.1f} ms",
-            f"{small_seconds * 1000:.1f} ms",
-            large_seconds / small_seconds,
-            MAX_PERSONAL_RATIO if small_case[0] in PERSONAL_CASES else MAX_RATIO,
-        )
+        max_ratio = MAX_PERSONAL_RATIO if small_case[0] in PERSONAL_CASES else MAX_RATIO
+        report.add_times(small_case[0], median(times[1]), median(times[0]), max_ratio)
 
 
 def _time(connection: load.Connection, org: Org, case: Case) -> float:

@@ -1,6 +1,5 @@
 """Measure authentication, login including the password hash, and long lists."""
 
-import json
 import time
 from collections.abc import Callable
 from itertools import cycle
@@ -106,14 +105,8 @@ def _measure_authentication(
     tenancy.bind(None)
     db.set_read_only(read_only=False)
     # The first request of each caller fills caches and does not count.
-    ours, round_trip = (1000 * median(seconds[len(callers) :]) for seconds in (times, round_trips))
-    report.add_at_most(
-        f"authentication by {method}",
-        f"{ours:.3f} ms",
-        f"{round_trip:.3f} ms a trip",
-        ours / round_trip,
-        bound,
-    )
+    ours, round_trip = (median(seconds[len(callers) :]) for seconds in (times, round_trips))
+    report.add_times(f"authentication by {method}", ours, round_trip, bound, "a trip", digits=3)
 
 
 def _time(call: Callable[[], object]) -> float:
@@ -128,10 +121,8 @@ def _measure_login(report: Report, service: Service, org: Org) -> None:
     The floor is the minimum work of a login: verifying the password hash, and inserting a session
     with plain SQL.
     """
-    body = json.dumps({"email": org.email("labeler"), "password": PASSWORD}).encode()
-    request = load.build_request(
-        "POST", "/api/v1/auth/login", {"Content-Type": "application/json"}, body
-    )
+    body = {"email": org.email("labeler"), "password": PASSWORD}
+    request = load.build_json_request("POST", "/api/v1/auth/login", {}, body)
     connection = load.Connection(service.base)
     logins, floors = [], []
 
@@ -148,9 +139,8 @@ def _measure_login(report: Report, service: Service, org: Org) -> None:
         for _ in range(_LOGINS):
             logins.append(_time(login))
             floors.append(_time(verify_and_insert))
-    ours, floor = 1000 * median(logins[5:]), 1000 * median(floors[5:])
     name = "login, and only its hash and session"
-    report.add_at_most(name, f"{ours:.1f} ms", f"{floor:.1f} ms", ours / floor, 1.6)
+    report.add_times(name, median(logins[5:]), median(floors[5:]), 1.6)
 
 
 class _ListMeasurement(RequestMeasurements):

@@ -9,12 +9,11 @@ import orjson
 
 from app.kit.ids import uuid7
 from bench.filling import analyze, open_cursor
-from bench.jobs_rows import get_peak_memory, report_memory
+from bench.jobs_rows import report_memory, wait_for_job
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
 from tests.factories.labels import make_field
-from tests.factories.orgs import Api
 from tests.factories.workspace import Workspace
 
 _MIN_COPY_RATIO = 0.15
@@ -111,20 +110,7 @@ def _run_import(
         "POST", "/artifacts/bulk-import", data=form, content_type="multipart/form-data"
     )
     assert response.status_code == 202, response.json
-    return wait_for_job(service, api, response.json["data"]["id"])
-
-
-def wait_for_job(service: Service, api: Api, job_id: str) -> tuple[dict[str, Any], float]:
-    """Wait for the end of an ingestion job; return the job, and the workers' peak memory in MB."""
-    peak = 0.0
-    while True:
-        peak = max(peak, get_peak_memory(service))
-        response = api.get(f"/ingestion-jobs/{job_id}")
-        assert response.status_code == 200, response.json
-        job: dict[str, Any] = response.json["data"]
-        if job["finished_at"] is not None:
-            return job, peak
-        time.sleep(0.1)
+    return wait_for_job(service, api, f"/ingestion-jobs/{response.json['data']['id']}")
 
 
 def get_job_seconds(service: Service, org: Org) -> float:

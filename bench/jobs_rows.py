@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import psutil
 import requests
@@ -20,6 +21,7 @@ from bench.report import Report, Row
 from bench.service import DELIVERY_NETWORK, Service
 from tests.factories import Org
 from tests.factories.labels import make_labeled
+from tests.factories.orgs import Api
 
 ADDRESS = DELIVERY_NETWORK.split("/")[0]
 _ROUNDS = 5
@@ -55,11 +57,8 @@ COPY (
 
 
 class _Sink:
-    def __init__(self) -> None:
-        self.bytes = 0
-
     def write(self, data: bytes) -> None:
-        self.bytes += len(data)
+        """Discard the data."""
 
 
 def measure_export(report: Report, service: Service, org: Org, count: int) -> None:
@@ -79,10 +78,7 @@ def _measure_format(
     """Alternate exports in one format with COPY; return the workers' peak memory in MB."""
     floors, export_times, peaks = [], [], []
     for _ in range(_ROUNDS):
-        with open_cursor(service) as cursor:
-            began = time.perf_counter()
-            cursor.copy_expert(_COPY.format(organization_id=org.id), _Sink())
-            floors.append(time.perf_counter() - began)
+        floors.append(time_copy(service, _COPY.format(organization_id=org.id)))
         seconds, peak = _run_export(service, org, count, format_id)
         export_times.append(seconds)
         peaks.append(peak)
@@ -96,17 +92,19 @@ def _measure_format(
     return max(peaks)
 
 
+def time_copy(service: Service, statement: str) -> float:
+    """Run a COPY TO STDOUT statement, discard its output, and return the time in seconds."""
+    with open_cursor(service) as cursor:
+        began = time.perf_counter()
+        cursor.copy_expert(statement, _Sink())
+        return time.perf_counter() - began
+
+
 def _run_export(service: Service, org: Org, count: int, format_id: str) -> tuple[float, float]:
     """Run one export; return its run time in seconds, and the workers' peak memory in MB."""
     api = org.api("reviewer")
     job = api.post("/exports", {"format": format_id}).json["data"]
-    peak = 0.0
-    while True:
-        peak = max(peak, get_peak_memory(service))
-        state = api.get(f"/exports/{job['id']}").json["data"]
-        if state["status"] in ("completed", "failed"):
-            break
-        time.sleep(_POLL_SECONDS)
+    state, peak = wait_for_job(service, api, f"/exports/{job['id']}", pause=_POLL_SECONDS)
     assert state["status"] == "completed", state
     assert state["row_count"] == count, state
     with org.app.app_context(), tenancy.organization(org.id):
@@ -119,7 +117,22 @@ def _run_export(service: Service, org: Org, count: int, format_id: str) -> tuple
         return (row.finished_at - row.started_at).total_seconds(), peak
 
 
-def get_peak_memory(service: Service) -> float:
+def wait_for_job(
+    service: Service, api: Api, path: str, pause: float = 0.1
+) -> tuple[dict[str, Any], float]:
+    """Wait for the end of the job at `path`; return it, and the workers' peak memory in MB."""
+    peak = 0.0
+    while True:
+        peak = max(peak, _get_peak_memory(service))
+        response = api.get(path)
+        assert response.status_code == 200, response.json
+        job: dict[str, Any] = response.json["data"]
+        if job["finished_at"] is not None:
+            return job, peak
+        time.sleep(pause)
+
+
+def _get_peak_memory(service: Service) -> float:
     """Return the largest peak of resident memory among the current workers, in MB."""
     peaks = [0.0]
     for process in psutil.Process(service.process.pid).children(recursive=True):

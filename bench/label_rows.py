@@ -74,17 +74,16 @@ def _build_tags(count: int, revision: int = 0) -> list[dict[str, Any]]:
 def _build_saver(
     connection: load.Connection, org: Org, draft: dict[str, Any], count: int
 ) -> Callable[[int], float]:
-    """Return a function that saves `count` tags in a draft and returns the time in milliseconds."""
-    headers = {"Content-Type": "application/json", **org.api("labeler").headers()}
+    """Return a function that saves `count` tags in a draft and returns the time in seconds."""
+    headers = org.api("labeler").headers()
 
     def save(turn: int) -> float:
-        body = json.dumps(
-            {"tags": _build_tags(count, turn), "revision": draft["revision"]}
-        ).encode()
-        request = load.build_request("PUT", f"/api/v1/tag-sets/{draft['id']}/tags", headers, body)
+        body = {"tags": _build_tags(count, turn), "revision": draft["revision"]}
+        path = f"/api/v1/tag-sets/{draft['id']}/tags"
+        request = load.build_json_request("PUT", path, headers, body)
         seconds, response = connection.measure(request)
         draft["revision"] = json.loads(response)["data"]["revision"]
-        return 1000 * seconds
+        return seconds
 
     return save
 
@@ -100,8 +99,7 @@ def _measure_large_saves(
     )
     times = [(small(turn), large(turn)) for turn in range(_SAVES)][20:]
     floor, ours = (median(column) for column in zip(*times, strict=True))
-    name = "save of 200 tags, and of 4"
-    report.add_at_most(name, f"{ours:.2f} ms", f"{floor:.2f} ms", ours / floor, 4)
+    report.add_times("save of 200 tags, and of 4", ours, floor, 4, digits=2)
 
 
 def _measure_revisions(report: Report, service: Service, org: Org, draft: dict[str, Any]) -> None:

@@ -1,11 +1,13 @@
 """Generate load over a few plain sockets, with one request at a time on each connection."""
 
+import json
 import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Any
 from urllib.parse import urlsplit
 
 RequestBuilder = Callable[[int, int], bytes]
@@ -39,6 +41,12 @@ def build_request(
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
+
+
+def build_json_request(method: str, path: str, headers: Mapping[str, str], body: Any) -> bytes:
+    """Build an HTTP/1.1 request with `body` as JSON, and return its bytes."""
+    json_headers = {"Content-Type": "application/json", **headers}
+    return build_request(method, path, json_headers, json.dumps(body).encode())
 
 
 class Connection:
@@ -81,6 +89,15 @@ class Connection:
         request_line = data.split(b"\r\n", 1)[0]
         assert status == 200, f"{request_line!r}: {status} {body[:300]!r}"
         return seconds, body
+
+    def measure_bulk_action(self, data: bytes, count: int) -> float:
+        """Send a request for a bulk action; return the seconds until the response.
+
+        Raises AssertionError if the action did not succeed for exactly `count` records.
+        """
+        seconds, body = self.measure(data)
+        assert json.loads(body)["data"]["succeeded"] == count, body[:300]
+        return seconds
 
     def _receive(self) -> None:
         data = self.socket.recv(1 << 18)

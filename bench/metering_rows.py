@@ -47,23 +47,15 @@ def _compare(report: Report, service: Service, name: str, send: Callable[[int], 
                 times[switch].append(median(durations))
         cursor.execute(_SWITCH.format("ENABLE"))
     on, off = median(times["ENABLE"]), median(times["DISABLE"])
-    report.add_at_most(
-        f"{name}, metered",
-        f"{on * 1000:.2f} ms",
-        f"{off * 1000:.2f} ms",
-        on / off,
-        _MAX_RATIO,
-    )
+    report.add_times(f"{name}, metered", on, off, _MAX_RATIO, digits=2)
 
 
 def _build_document_creator(connection: load.Connection, org: Org) -> Callable[[int], None]:
-    headers = {**org.api("labeler").headers(), "Content-Type": "application/json"}
+    headers = org.api("labeler").headers()
 
     def create(number: int) -> None:
         body = {"name": "note.txt", "text": f"Metered {number}. " + "Some words. " * 40}
-        request = load.build_request(
-            "POST", "/api/v1/artifacts", headers, json.dumps(body).encode()
-        )
+        request = load.build_json_request("POST", "/api/v1/artifacts", headers, body)
         status, response = connection.send(request)
         assert status == 201, response
 
@@ -71,16 +63,15 @@ def _build_document_creator(connection: load.Connection, org: Org) -> Callable[[
 
 
 def _build_tag_saver(connection: load.Connection, org: Org) -> Callable[[int], None]:
-    headers = {**org.api("labeler").headers(), "Content-Type": "application/json"}
+    headers = org.api("labeler").headers()
     workspace = Workspace(org)
     draft = workspace.draft(workspace.artifact(workspace.schema()))
 
     def save(number: int) -> None:
         tags = [{"field": "number", "value": f"A-{number}"}]
-        body = json.dumps({"tags": tags, "revision": draft["revision"]}).encode()
+        body = {"tags": tags, "revision": draft["revision"]}
         path = f"/api/v1/tag-sets/{draft['id']}/tags"
-        status, response = connection.send(load.build_request("PUT", path, headers, body))
-        assert status == 200, response
+        _, response = connection.measure(load.build_json_request("PUT", path, headers, body))
         draft["revision"] = json.loads(response)["data"]["revision"]
 
     return save

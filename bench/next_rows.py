@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from math import inf
 from threading import Event
-from time import perf_counter
 from typing import Any
 
 from app.kit import db
@@ -18,10 +17,10 @@ from tests.factories import Org, make_org
 from tests.factories.labels import Labeled, make_field, make_schema
 
 CALLERS = 16
+_NEXT_PATH = "/api/v1/artifacts/next"
 _ALREADY_LABELED = 20_000
 _PAUSE_SECONDS = 0.05
 _MIN_ASSIGN_RATIO, _MAX_ASSIGN_SECONDS = 0.3, 20
-_JSON = {"Content-Type": "application/json"}
 # Ids in the order of creation, like the ids of documents that the service creates.
 _ARTIFACT_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint) + i), 12, '0')
     || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5('{salt}' || i), 1, 15) AS uuid)"""
@@ -92,7 +91,7 @@ class ClaimMeasurements(RequestMeasurements):
                 lambda: self._measure_floor_claims(base, callers),
                 f"next of {self.labeled.count:,}, {CALLERS} callers",
             )
-            _measure_spread(report, ours)
+            self._add_spread(report, "next, its 99th percentile", ours, "median")
             report.add(_build_duplicates_row(claimed_ids))
             self._measure_behind_labeled(report, criteria)
 
@@ -101,11 +100,8 @@ class ClaimMeasurements(RequestMeasurements):
     def _measure_claims(
         self, callers: list[str], criteria: dict[str, Any], claimed_ids: list[str] | None = None
     ) -> load.Result:
-        body = json.dumps(criteria).encode()
         requests = [
-            load.build_request(
-                "POST", "/api/v1/artifacts/next", {**_JSON, **self._build_headers(name)}, body
-            )
+            load.build_json_request("POST", _NEXT_PATH, self._build_headers(name), criteria)
             for name in callers
         ]
 
@@ -114,12 +110,8 @@ class ClaimMeasurements(RequestMeasurements):
             if claimed_ids is not None:
                 claimed_ids.append(document["id"])
 
-        return load.run(
-            self.service.base,
-            lambda number, _: requests[number],
-            connections=len(callers),
-            seconds=self.seconds,
-            on_response=handle_response,
+        return self._run_load(
+            self.service.base, lambda number, _: requests[number], handle_response, len(callers)
         )
 
     def _measure_floor_claims(self, base: str, callers: list[str]) -> load.Result:
@@ -127,15 +119,12 @@ class ClaimMeasurements(RequestMeasurements):
 
         def make(number: int, _: int) -> bytes:
             replace = {first: str(self.org.users[callers[number]])}
-            body = json.dumps({"replace": replace}).encode()
-            return load.build_request("POST", "/write/next", _JSON, body)
+            return load.build_json_request("POST", "/write/next", {}, {"replace": replace})
 
         def handle_response(_number: int, _count: int, body: bytes) -> None:
             json.loads(body)  # both sides parse a response
 
-        return load.run(
-            base, make, connections=len(callers), seconds=self.seconds, on_response=handle_response
-        )
+        return self._run_load(base, make, handle_response, len(callers))
 
     def _measure_behind_labeled(self, report: Report, criteria: dict[str, Any]) -> None:
         """Measure one caller who has already labeled the documents at the head of the queue."""
@@ -145,27 +134,8 @@ class ClaimMeasurements(RequestMeasurements):
         filling.analyze(self.service)
         alone = self._measure_claims(["caller1"], criteria).get_quantile(0.5)
         behind = self._measure_claims(["caller0"], criteria).get_quantile(0.5)
-        report.add_at_most(
-            f"next behind {_ALREADY_LABELED:,} that the user labeled",
-            f"{behind * 1000:.1f} ms",
-            f"{alone * 1000:.1f} ms without",
-            behind / alone,
-            10,
-        )
-
-
-def _measure_spread(report: Report, ours: load.Result) -> None:
-    p50, p99 = ours.get_quantile(0.5), ours.get_quantile(0.99)
-    report.add(
-        Row(
-            "next, its 99th percentile",
-            f"{p99 * 1000:.1f} ms",
-            f"{p50 * 1000:.1f} ms median",
-            p99 / p50,
-            "< 5",
-            p99 < 5 * p50,
-        )
-    )
+        name = f"next behind {_ALREADY_LABELED:,} that the user labeled"
+        report.add_times(name, behind, alone, 10, "without")
 
 
 def _build_duplicates_row(claimed_ids: list[str]) -> Row:
@@ -184,18 +154,13 @@ def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> Non
             "user_ids": [str(org.users[name]) for name in ("labeler", "reviewer")],
             "strategy": strategy,
         }
-        headers = {**_JSON, **org.api("reviewer").headers()}
         with _claim_in_background(service, org, "labeler"):
             floor = filling.time_and_roll_back(service, org, _ASSIGNED, user=body["user_ids"][0])
         connection = load.Connection(service.base)
-        request = load.build_request(
-            "POST", "/api/v1/artifacts/bulk-assign", headers, json.dumps(body).encode()
-        )
+        path, headers = "/api/v1/artifacts/bulk-assign", org.api("reviewer").headers()
+        request = load.build_json_request("POST", path, headers, body)
         with _claim_in_background(service, org, "labeler") as request_seconds:
-            began = perf_counter()
-            status, response = connection.send(request)
-            seconds = perf_counter() - began
-        assert (status, json.loads(response)["data"]["succeeded"]) == (200, rows), response
+            seconds = connection.measure_bulk_action(request, rows)
         name = f"assign {rows:,} by filter, {strategy}"
         report.add_action(name, seconds, floor, _MIN_ASSIGN_RATIO, _MAX_ASSIGN_SECONDS)
         claim_times = [wait for wait in request_seconds if wait is not None]
@@ -218,19 +183,16 @@ def _claim_in_background(service: Service, org: Org, labeler: str) -> Iterator[l
 
     Yields a list of the seconds of each request, or None for a request that found no document.
     """
-    data = json.dumps({"skip_held": True}).encode()
-    headers = {**_JSON, **org.api(labeler).headers()}
-    request = load.build_request("POST", "/api/v1/artifacts/next", headers, data)
+    headers = org.api(labeler).headers()
+    request = load.build_json_request("POST", _NEXT_PATH, headers, {"skip_held": True})
     request_seconds: list[float | None] = []
     stopped = Event()
 
     def claim() -> None:
         connection = load.Connection(service.base)
         while not stopped.wait(_PAUSE_SECONDS):
-            began = perf_counter()
-            status, response = connection.send(request)
-            assert status == 200, response
-            request_seconds.append(perf_counter() - began if json.loads(response)["data"] else None)
+            seconds, response = connection.measure(request)
+            request_seconds.append(seconds if json.loads(response)["data"] else None)
 
     with ThreadPoolExecutor(1) as pool:
         claiming = pool.submit(claim)

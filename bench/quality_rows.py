@@ -65,13 +65,7 @@ def measure(report: Report, service: Service) -> None:
         for _ in range(_ROUNDS):
             ours.append(_time(connection, benchmark.org, f"/quality/{path}"))
             floor.append(_time(connection, benchmark.org, "/artifacts?page_size=100"))
-        report.add_at_most(
-            f"quality {name}",
-            f"{median(ours) * 1000:.1f} ms",
-            f"{median(floor) * 1000:.1f} ms",
-            median(ours) / median(floor),
-            MAX_RATIO,
-        )
+        report.add_times(f"quality {name}", median(ours), median(floor), MAX_RATIO)
 
 
 def _format_last_year() -> str:

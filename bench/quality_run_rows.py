@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from bench.filling import analyze, disable_triggers, open_cursor
-from bench.jobs_rows import get_peak_memory
+from bench.filling import analyze, disable_triggers
+from bench.jobs_rows import time_copy, wait_for_job
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org, make_org
@@ -31,11 +31,6 @@ FROM tag_sets WHERE organization_id = :org AND labeler_id = :first
 _COPY = "COPY (SELECT tags FROM tag_sets WHERE organization_id = '{}') TO STDOUT"
 
 
-class _Sink:
-    def write(self, data: bytes) -> None:
-        """Discard the data."""
-
-
 def measure(report: Report, service: Service, names: set[str], count: int) -> None:
     """Measure a quality run on `count` documents with three labelers and four fields."""
     if names and "quality_run" not in names:
@@ -45,10 +40,7 @@ def measure(report: Report, service: Service, names: set[str], count: int) -> No
         labeled = make_labeled(org, count)
         _add_labelers(org)
     analyze(service)
-    with open_cursor(service) as cursor:
-        began = time.perf_counter()
-        cursor.copy_expert(_COPY.format(org.id), _Sink())
-        floor = time.perf_counter() - began
+    floor = time_copy(service, _COPY.format(org.id))
     seconds, peak = _run(service, org, {"schema_id": str(labeled.schema_id)}, count)
     report.add(
         Row(
@@ -75,14 +67,9 @@ def _add_labelers(org: Org) -> None:
 def _run(service: Service, org: Org, body: dict[str, Any], count: int) -> tuple[float, float]:
     """Compute a quality run; return its time in seconds, and the workers' peak memory in MB."""
     api = org.api("reviewer")
-    began, peak = time.perf_counter(), 0.0
+    began = time.perf_counter()
     run_id = api.post("/quality/compute", body).json["data"]["id"]
-    while True:
-        peak = max(peak, get_peak_memory(service))
-        run = api.get(f"/quality/runs/{run_id}").json["data"]
-        if run["status"] in ("completed", "failed"):
-            break
-        time.sleep(0.1)
+    run, peak = wait_for_job(service, api, f"/quality/runs/{run_id}")
     assert run["status"] == "completed", run
     assert run["results"][0]["units"] == count, run["results"]
     return time.perf_counter() - began, peak

@@ -61,6 +61,20 @@ class Report:
         """Add a row whose ratio must be at least `bound`."""
         self.add(Row(name, ours, floor, ratio, f">= {bound}", ratio >= bound))
 
+    def add_times(
+        self,
+        name: str,
+        seconds: float,
+        floor_seconds: float,
+        max_ratio: float,
+        floor_label: str = "",
+        digits: int = 1,
+    ) -> None:
+        """Add a row of two times, whose ratio must be at most `max_ratio`, in milliseconds."""
+        ours, floor = (f"{1000 * value:,.{digits}f} ms" for value in (seconds, floor_seconds))
+        floor = f"{floor} {floor_label}".rstrip()
+        self.add_at_most(name, ours, floor, seconds / floor_seconds, max_ratio)
+
     def add_action(
         self, name: str, seconds: float, floor_seconds: float, min_ratio: float, max_seconds: float
     ) -> None:

@@ -91,9 +91,28 @@ class RequestMeasurements(ABC):
         connections: int = CONNECTIONS,
     ) -> Any:
         def request(*_: int) -> bytes:
-            return load.build_request("POST", path, headers, json.dumps(make()).encode())
+            return load.build_json_request("POST", path, headers, make())
 
         return load.run(base, request, connections=connections, seconds=self.seconds, expect=expect)
+
+    def _run_load(
+        self,
+        base: str,
+        make: load.RequestBuilder,
+        on_response: load.ResponseHandler,
+        connections: int = CONNECTIONS,
+    ) -> load.Result:
+        return load.run(
+            base, make, connections=connections, seconds=self.seconds, on_response=on_response
+        )
+
+    def _add_spread(
+        self, report: Report, name: str, result: load.Result, median_label: str
+    ) -> None:
+        """Add a row for the 99th percentile of response times, below five times their median."""
+        p50, p99 = (1000 * result.get_quantile(share) for share in (0.5, 0.99))
+        ours, floor = f"{p99:.1f} ms", f"{p50:.1f} ms {median_label}"
+        report.add(Row(name, ours, floor, p99 / p50, "< 5", p99 < 5 * p50))
 
     def _compare(
         self, report: Report, bound: float, ours: Any, floor: Any, name: str
@@ -136,13 +155,8 @@ class RequestMeasurements(ABC):
                 lambda: self._run_gets(ours, f"/api/v1{first}&cursor={cursor}", headers),
                 get_first,
             )
-            report.add_at_most(
-                "the page 900 pages deep",
-                f"{deep_page.get_quantile(0.5) * 1000:.1f} ms",
-                f"{first_page.get_quantile(0.5) * 1000:.1f} ms first",
-                deep_page.get_quantile(0.5) / first_page.get_quantile(0.5),
-                1.2,
-            )
+            deep, floor = (page.get_quantile(0.5) for page in (deep_page, first_page))
+            report.add_times("the page 900 pages deep", deep, floor, 1.2, "first")
 
         return measure_row
 

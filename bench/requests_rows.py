@@ -13,7 +13,6 @@ from tests.factories.orgs import PASSWORD
 CONCURRENT_LOGINS = 2
 """The number of concurrent logins. A process refuses more logins than it has slots for hashing
 (`app.kit.secrets.HashingSlots`)."""
-_JSON = {"Content-Type": "application/json"}
 TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text. " * 18
 
 
@@ -31,13 +30,18 @@ class SingleRequestMeasurements(RequestMeasurements):
         }
 
     def _prepare_live(self) -> Any:
+        return self._build_get_measurement("GET /health/live", 0.5, "/health/live", {}, "/")
+
+    def _build_get_measurement(
+        self, title: str, bound: float, path: str, headers: dict[str, str], floor_path: str
+    ) -> Any:
         def measure_row(report: Report, base: str) -> None:
             self._compare(
                 report,
-                0.5,
-                lambda: self._run_gets(self.service.base, "/health/live", {}),
-                lambda: self._run_gets(base, "/", {}),
-                "GET /health/live",
+                bound,
+                lambda: self._run_gets(self.service.base, path, headers),
+                lambda: self._run_gets(base, floor_path, {}),
+                title,
             )
 
         return measure_row
@@ -50,18 +54,10 @@ class SingleRequestMeasurements(RequestMeasurements):
         identifier = api.get("/artifacts?page_size=1").json["data"][0]["id"]
         path = f"/artifacts/{identifier}"
         self._capture("one", lambda: api.get(path))
-
-        def measure_row(report: Report, base: str) -> None:
-            headers = self._build_headers("viewer")
-            self._compare(
-                report,
-                0.45,
-                lambda: self._run_gets(self.service.base, f"/api/v1{path}", headers),
-                lambda: self._run_gets(base, "/read/one", {}),
-                "read one document",
-            )
-
-        return measure_row
+        headers = self._build_headers("viewer")
+        return self._build_get_measurement(
+            "read one document", 0.45, f"/api/v1{path}", headers, "/read/one"
+        )
 
     def _prepare_login(self) -> Any:
         anonymous = self.org.anonymous()
@@ -75,11 +71,9 @@ class SingleRequestMeasurements(RequestMeasurements):
                 report,
                 0,
                 lambda: self._run_posts(
-                    ours, "/api/v1/auth/login", lambda: body, _JSON, 200, CONCURRENT_LOGINS
+                    ours, "/api/v1/auth/login", lambda: body, {}, 200, CONCURRENT_LOGINS
                 ),
-                lambda: self._run_posts(
-                    base, "/login", lambda: body, _JSON, 200, CONCURRENT_LOGINS
-                ),
+                lambda: self._run_posts(base, "/login", lambda: body, {}, 200, CONCURRENT_LOGINS),
                 "login (one Argon2id hash on both sides)",
             )
 
@@ -95,14 +89,14 @@ class SingleRequestMeasurements(RequestMeasurements):
         self._capture("create", lambda: api.post("/artifacts", build_body()))
 
         def measure_row(report: Report, base: str) -> None:
-            headers = {**_JSON, **self._build_headers("labeler")}
+            headers = self._build_headers("labeler")
             self._compare(
                 report,
                 0,
                 lambda: self._run_posts(
                     self.service.base, "/api/v1/artifacts", build_body, headers, 201
                 ),
-                lambda: self._run_posts(base, "/write/create", build_body, _JSON, 200),
+                lambda: self._run_posts(base, "/write/create", build_body, {}, 200),
                 "create a document of 600 bytes of text",
             )
 
@@ -149,23 +143,18 @@ class SingleRequestMeasurements(RequestMeasurements):
         return measure_row
 
     def _measure_saves(self, drafts: list[dict[str, Any]], tags: list[Any]) -> load.Result:
-        headers = {**_JSON, **self._build_headers("labeler")}
+        headers = self._build_headers("labeler")
 
         def make(number: int, _: int) -> bytes:
             draft = drafts[number]
-            body = json.dumps({"tags": tags, "revision": draft["revision"]}).encode()
-            return load.build_request("PUT", f"/api/v1/tag-sets/{draft['id']}/tags", headers, body)
+            body = {"tags": tags, "revision": draft["revision"]}
+            path = f"/api/v1/tag-sets/{draft['id']}/tags"
+            return load.build_json_request("PUT", path, headers, body)
 
         def handle_response(number: int, _: int, body: bytes) -> None:
             drafts[number]["revision"] = json.loads(body)["data"]["revision"]
 
-        return load.run(
-            self.service.base,
-            make,
-            connections=CONNECTIONS,
-            seconds=self.seconds,
-            on_response=handle_response,
-        )
+        return self._run_load(self.service.base, make, handle_response)
 
     def _measure_floor_saves(
         self,
@@ -180,18 +169,12 @@ class SingleRequestMeasurements(RequestMeasurements):
                 captured_draft["id"]: draft["id"],
                 captured_draft["artifact_id"]: draft["artifact_id"],
             }
-            body = json.dumps({"tags": tags, "replace": replace}).encode()
-            return load.build_request("POST", "/write/save", _JSON, body)
+            body = {"tags": tags, "replace": replace}
+            return load.build_json_request("POST", "/write/save", {}, body)
 
         def handle_response(number: int, _: int, body: bytes) -> None:
             # The service parses a response and saves a revision, so the floor must do the same.
             json.loads(body)
             drafts[number]["revision"] += 1
 
-        return load.run(
-            base_url,
-            make,
-            connections=CONNECTIONS,
-            seconds=self.seconds,
-            on_response=handle_response,
-        )
+        return self._run_load(base_url, make, handle_response)

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from statistics import median
 from typing import Any
 from uuid import UUID
@@ -17,10 +16,10 @@ from tests.factories import Org
 from tests.factories.labels import make_labeled
 
 CALLERS = 16
+_NEXT_PATH = "/api/v1/review-queue/next"
 BULK_COUNT = 1000
 FILTERED_COUNT = 10_000
 _ROUNDS = 5
-_JSON = {"Content-Type": "application/json"}
 _SUBMIT = """
 UPDATE tag_sets SET status = 'submitted', reviewer_id = NULL, decided_at = NULL,
     review_rank = 50 * 10::bigint ^ 13 + extract(epoch FROM created_at) * 1000
@@ -85,17 +84,7 @@ class ReviewMeasurements(RequestMeasurements):
                 f"review next, {CALLERS} callers, {self.rows:,} items",
             )
             assert len(set(self.claimed_ids)) == len(self.claimed_ids), "an item was assigned twice"
-            p50, p99 = (1000 * ours.get_quantile(share) for share in (0.5, 0.99))
-            report.add(
-                Row(
-                    "the same, p99 and p50",
-                    f"{p99:.1f} ms",
-                    f"{p50:.1f} ms p50",
-                    p99 / p50,
-                    "< 5",
-                    p99 < 5 * p50,
-                )
-            )
+            self._add_spread(report, "the same, p99 and p50", ours, "p50")
 
         return measure_row
 
@@ -106,12 +95,9 @@ class ReviewMeasurements(RequestMeasurements):
 
         def make(number: int, _: int) -> bytes:
             if not floor:
-                path = "/api/v1/review-queue/next"
-                return load.build_request("POST", path, {**_JSON, **headers[number]}, b"{}")
+                return load.build_json_request("POST", _NEXT_PATH, headers[number], {})
             replace = {str(self.users[0]): str(self.users[number])}
-            return load.build_request(
-                "POST", "/write/next", _JSON, json.dumps({"replace": replace}).encode()
-            )
+            return load.build_json_request("POST", "/write/next", {}, {"replace": replace})
 
         def handle_response(number: int, _: int, body: bytes) -> None:
             if not hasattr(local, "cursor"):
@@ -124,9 +110,7 @@ class ReviewMeasurements(RequestMeasurements):
                 )
             claimed_ids.extend(finished)
 
-        result = load.run(
-            base, make, connections=CALLERS, seconds=self.seconds, on_response=handle_response
-        )
+        result = self._run_load(base, make, handle_response, CALLERS)
         self.claimed_ids += claimed_ids
         result.seconds = sum(result.times) / CALLERS
         return result
@@ -149,18 +133,18 @@ class ReviewMeasurements(RequestMeasurements):
             filling.analyze(self.service)
             behind = median(self._measure_alone() for _ in range(_ROUNDS))
             name = f"next behind {self.rows // 2:,} of the reviewer's own"
-            report.add_at_most(name, f"{behind:.1f} ms", f"{plain:.1f} ms", behind / plain, 2)
+            report.add_times(name, behind, plain, 2)
 
         return measure_row
 
     def _measure_alone(self) -> float:
-        """Return the median time of a claim by a single caller, in milliseconds."""
+        """Return the median time of a claim by a single caller, in seconds."""
         connection, times = load.Connection(self.service.base), []
-        headers = {**_JSON, **self.org.api(self.reader).headers()}
-        request = load.build_request("POST", "/api/v1/review-queue/next", headers, b"{}")
+        headers = self._build_headers(self.reader)
+        request = load.build_json_request("POST", _NEXT_PATH, headers, {})
         cursor = self._open_cursor()
         for _ in range(20):
-            times.append(1000 * connection.measure(request)[0])
+            times.append(connection.measure(request)[0])
             cursor.execute(_FINISH, (str(self.org.id), str(self.users[0])))
         return median(times)
 
@@ -207,15 +191,9 @@ class ReviewMeasurements(RequestMeasurements):
         )
 
     def _measure_accept(self, body: dict[str, Any], count: int = BULK_COUNT) -> float:
-        headers = {**_JSON, **self.org.api("caller1").headers()}
-        path = "/api/v1/review-queue/bulk-accept"
-        request = load.build_request("POST", path, headers, json.dumps(body).encode())
-        began = time.perf_counter()
-        status, response = load.Connection(self.service.base).send(request)
-        seconds = time.perf_counter() - began
-        assert status == 200, response
-        assert json.loads(response)["data"]["succeeded"] == count, response[:300]
-        return seconds
+        path, headers = "/api/v1/review-queue/bulk-accept", self._build_headers("caller1")
+        request = load.build_json_request("POST", path, headers, body)
+        return load.Connection(self.service.base).measure_bulk_action(request, count)
 
     def _list_last_ids(self, count: int) -> list[UUID]:
         # From the end of the queue, because claims take items from its head.

@@ -45,17 +45,9 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
             for name, data in requests.items():
                 stalled[name].append(measure_p99(data))
     for name in requests:
-        _add(report, name, median(stalled[name]), median(usual[name]))
-
-
-def _add(report: Report, name: str, stalled: float, usual: float) -> None:
-    report.add_at_most(
-        f"{name} with {3 * STALLED_CONNECTIONS:,} stalled clients, p99",
-        f"{stalled * 1000:.1f} ms",
-        f"{usual * 1000:.1f} ms without",
-        stalled / usual,
-        MAX_RATIO,
-    )
+        title = f"{name} with {3 * STALLED_CONNECTIONS:,} stalled clients, p99"
+        ours, floor = median(stalled[name]), median(usual[name])
+        report.add_times(title, ours, floor, MAX_RATIO, "without")
 
 
 def _upload(service: Service, org: Org) -> Any:
