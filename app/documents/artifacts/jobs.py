@@ -136,13 +136,8 @@ def index_documents(job: Job) -> None:
 @jobs.handler("artifacts.start_retention", every=86_400)
 def start_retention(_job: Job) -> None:
     """Enqueue a retention job for each organization with a limited retention time."""
-    for organization_id in organizations.list_ids_with_retention():
-        jobs.enqueue(
-            "artifacts.retain",
-            {},
-            organization_id=organization_id,
-            unique_key=f"retain:{organization_id}",
-        )
+    organization_ids = organizations.list_ids_with_retention()
+    jobs.enqueue_for_organizations("artifacts.retain", organization_ids, key_prefix="retain")
 
 
 @jobs.handler("artifacts.retain", queue="bulk", resumable=True)

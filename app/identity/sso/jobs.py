@@ -20,9 +20,8 @@ def delete_expired_and_enqueue_checks(job: Job) -> None:
     """
     with tenancy.across_organizations(reason="checks every organization's provider"):
         queries.delete_expired(job.checkpoint)
-        for organization_id in queries.list_configured_organization_ids():
-            key = f"sso.look:{organization_id}"
-            jobs.enqueue("sso.look", {}, organization_id=organization_id, unique_key=key)
+        organization_ids = queries.list_configured_organization_ids()
+        jobs.enqueue_for_organizations("sso.look", organization_ids)
 
 
 @handler("sso.look", queue="third_party", max_attempts=1)

@@ -43,13 +43,7 @@ def start_daily_detections(_job: Job) -> None:
 
     Separate jobs let the queue serve organizations in round-robin order.
     """
-    for organization_id in records.list_organization_ids():
-        jobs.enqueue(
-            "drift.request_daily",
-            {},
-            organization_id=organization_id,
-            unique_key=f"drift.request_daily:{organization_id}",
-        )
+    jobs.enqueue_for_organizations("drift.request_daily", records.list_organization_ids())
 
 
 @jobs.handler("drift.request_daily", queue="drift")

@@ -51,14 +51,8 @@ def enqueue_repairs(_: Job) -> None:
     An organization is recounted if it was never counted, or if the counting rules or its time zone
     have changed. A recount that was interrupted is continued.
     """
-    for name, organization_ids in (
-        ("quality.rebuild", cells.list_outdated_organization_ids()),
-        ("quality.sum", sums.list_incomplete_organization_ids()),
-    ):
-        for organization_id in organization_ids:
-            jobs.enqueue(
-                name, {}, organization_id=organization_id, unique_key=f"{name}:{organization_id}"
-            )
+    jobs.enqueue_for_organizations("quality.rebuild", cells.list_outdated_organization_ids())
+    jobs.enqueue_for_organizations("quality.sum", sums.list_incomplete_organization_ids())
 
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)

@@ -7,7 +7,7 @@ outcome only if it still has the lease. `handlers` is the registry of job functi
 defines the queues and their slots.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -133,6 +133,18 @@ def enqueue(
         values["due_at"] = func.now() + timedelta(seconds=delay)
     statement = insert(JobRow).values(**values).on_conflict_do_nothing().returning(JobRow.id)
     return db.session().execute(statement).first() is not None
+
+
+def enqueue_for_organizations(
+    function: str, organization_ids: Iterable[UUID], *, key_prefix: str | None = None
+) -> None:
+    """Enqueue a job without arguments for each organization, unless it has an unfinished one.
+
+    The unique key consists of `key_prefix`, by default the name of the function, and the id.
+    """
+    for organization_id in organization_ids:
+        unique_key = f"{key_prefix or function}:{organization_id}"
+        enqueue(function, {}, organization_id=organization_id, unique_key=unique_key)
 
 
 class CancelledJob(NamedTuple):

@@ -14,13 +14,10 @@ from app.workflow.tag_sets.queries import locking, statuses
 @jobs.handler("artifacts.start_freeing", every=60)
 def enqueue_expired_reservation_jobs(_job: Job) -> None:
     """Enqueue the job `artifacts.free_expired` for each organization with expired reservations."""
-    for organization_id in statuses.list_organization_ids_with_expired_reservations():
-        jobs.enqueue(
-            "artifacts.free_expired",
-            {},
-            organization_id=organization_id,
-            unique_key=f"free_expired:{organization_id}",
-        )
+    organization_ids = statuses.list_organization_ids_with_expired_reservations()
+    jobs.enqueue_for_organizations(
+        "artifacts.free_expired", organization_ids, key_prefix="free_expired"
+    )
 
 
 @jobs.handler("artifacts.free_expired", queue="bulk")

@@ -129,7 +129,7 @@ def create_from_file(
         raise errors.invalid("The file is empty.", "file")
     row = build_row(
         properties,
-        name=name or _check_file_name(file_name),
+        name=name or check_file_name(file_name),
         media_type="",
         size_bytes=staged.size,
         sha256=staged.sha256,
@@ -246,7 +246,8 @@ def build_row(properties: DocumentProperties, **content: object) -> dict[str, An
     }
 
 
-def _check_file_name(file_name: str) -> str:
+def check_file_name(file_name: str) -> str:
+    """Validate a file name, and return it without surrounding whitespace. Raises 422."""
     try:
         return check_name(file_name)
     except ValueError as error:

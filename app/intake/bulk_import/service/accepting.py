@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts.names import check_name
+from app.documents.artifacts.service.creating import check_file_name
 from app.engines.imports.detection import detect_format
 from app.engines.imports.lines import MAX_LINE_BYTES
 from app.intake.bulk_import.service.labels import LabelsAs
@@ -59,7 +59,7 @@ def import_records(
     if not (content if file is None else file.staged.size):
         raise errors.invalid("The file is empty.", field)
     artifact_schemas.check_reference(schema_id)
-    checked_name = _check_name(name or (file and file.name) or _DEFAULT_NAME)
+    checked_name = check_file_name(name or (file and file.name) or _DEFAULT_NAME)
     request = _ImportRequest(checked_name, format_id, schema_id, labels_as, caller.user_id)
     if file is not None:
         return _create_job(file.staged, request)
@@ -78,7 +78,7 @@ def import_local_file(
     Raises the errors of `import_records` except 403, and OSError if the file cannot be read.
     """
     artifact_schemas.check_reference(schema_id)
-    request = _ImportRequest(_check_name(path.name), format_id, schema_id, labels_as, None)
+    request = _ImportRequest(check_file_name(path.name), format_id, schema_id, labels_as, None)
     with path.open("rb") as file, container.current().storage.stage() as staged:
         while chunk := file.read(CHUNK_BYTES):
             staged.write(chunk)
@@ -111,13 +111,6 @@ def _create_job(staged: StagedFile, request: _ImportRequest) -> IngestionJob:
     except ApiError:
         container.current().storage.delete(key)
         raise
-
-
-def _check_name(name: str) -> str:
-    try:
-        return check_name(name)
-    except ValueError as error:
-        raise errors.unprocessable("name", str(error)) from None
 
 
 def _detect_format(key: str, name: str) -> str:
