@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engines.destinations import limits
 from app.engines.destinations.model import Destination, OutgoingFile
 from app.engines.sources.model import HostErrorKind
 from tests.engines.sources.reading import expect_error
@@ -51,6 +52,12 @@ def build_unreadable_file(content: bytes, error: Exception) -> OutgoingFile:
 
 def ignore(_sent: int) -> None:
     """Accept a progress report, and do nothing."""
+
+
+def shorten_deadline(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Give every delivery this time, regardless of the size of its file."""
+    monkeypatch.setattr(limits, "BASE_SECONDS", seconds)
+    monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
 
 
 def fail_to_send(

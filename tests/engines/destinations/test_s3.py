@@ -19,11 +19,12 @@ from tests.engines.destinations.files import (
     expect_exception,
     fail_to_send,
     ignore,
+    shorten_deadline,
     stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy, discard_request, read_slowly
 from tests.engines.sources.conftest import OpenHost
-from tests.engines.sources.hosts import build_response, find_closed_port, respond, run_host
+from tests.engines.sources.hosts import build_response, find_closed_address, respond, run_web_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import expect_error
 from tests.engines.sources.s3_server import Server
@@ -157,8 +158,7 @@ def test_refusals_are_explained(
     content: bytes,
 ) -> None:
     destination = open_destination(**changes)
-    message = fail_to_send(destination, build_file(content), kind, SECRET, "192.168")
-    assert text in message
+    assert text in fail_to_send(destination, build_file(content), kind, SECRET, "192.168")
 
 
 def test_an_invalid_endpoint_is_explained(open_destination: Open) -> None:
@@ -175,7 +175,7 @@ def test_names_that_hosts_could_misread_are_refused(
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
-    destination = open_destination(endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
+    destination = open_destination(endpoint_url=find_closed_address())
     fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
 
 
@@ -189,8 +189,8 @@ def test_content_that_is_damaged_on_its_way_is_refused_by_the_store(
     open_destination(prefix="flipped").send(build_file(b"before"), ignore)
     proxy = UploadProxy(server.port)
     proxy.flip_at = flip_at
-    with run_host(proxy) as port:
-        destination = open_destination(prefix="flipped", endpoint_url=f"http://127.0.0.1:{port}")
+    with run_web_host(proxy) as url:
+        destination = open_destination(prefix="flipped", endpoint_url=url)
         message = fail_to_send(destination, build_file(content), HostErrorKind.PROTOCOL)
     assert "damaged in transit" in message
     assert bucket.read("flipped/export.csv")[0] == b"before"
@@ -220,8 +220,8 @@ def test_a_lost_connection_leaves_the_file_before(
     open_destination(prefix="cut").send(build_file(b"before"), ignore)
     proxy = UploadProxy(server.port)
     proxy.cut_after = cut_after
-    with run_host(proxy) as port:
-        destination = open_destination(prefix="cut", endpoint_url=f"http://127.0.0.1:{port}")
+    with run_web_host(proxy) as url:
+        destination = open_destination(prefix="cut", endpoint_url=url)
         fail_to_send(destination, build_file(content), HostErrorKind.UNREACHABLE)
         assert bucket.read("cut/export.csv")[0] == b"before"
         assert bucket.count_uploads() == 0
@@ -258,11 +258,10 @@ def test_an_exception_of_the_storage_ends_the_delivery(
 def test_a_slow_host_ends_by_the_deadline(
     open_destination: Open, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
-    monkeypatch.setattr(limits, "BASE_SECONDS", 0.3)
-    monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
+    shorten_deadline(monkeypatch, 0.3)
     monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
-    with run_host(read_slowly) as port, expect_to_end_soon():
-        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
+    with run_web_host(read_slowly) as url, expect_to_end_soon():
+        destination = open_destination(endpoint_url=url)
         fail_to_send(destination, build_file(content), HostErrorKind.UNREACHABLE)
 
 
@@ -270,35 +269,30 @@ def test_a_silent_host_ends_by_the_idle_limit(
     open_destination: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
-    with run_host(read_slowly) as port, expect_to_end_soon():
-        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
+    with run_web_host(read_slowly) as url, expect_to_end_soon():
+        destination = open_destination(endpoint_url=url)
         message = fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)
     assert "in time" in message
 
 
-def _error(code: str) -> bytes:
-    return f"<Error><Code>{code}</Code></Error>".encode()
+def _build_error(status: str, code: str) -> bytes:
+    return build_response(status, f"<Error><Code>{code}</Code></Error>".encode())
+
+
+FULL = "disk of the server is full"
 
 
 @pytest.mark.parametrize(
     ("answer", "kind", "text"),
     [
-        (build_response("507 Full", b""), HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
+        (build_response("507 Full", b""), HostErrorKind.NOT_ALLOWED, FULL),
+        (_build_error("500 Full", "XMinioStorageFull"), HostErrorKind.NOT_ALLOWED, FULL),
         (
-            build_response("500 Full", _error("XMinioStorageFull")),
-            HostErrorKind.NOT_ALLOWED,
-            "disk of the server is full",
-        ),
-        (
-            build_response("400 Large", _error("EntityTooLarge")),
+            _build_error("400 Large", "EntityTooLarge"),
             HostErrorKind.NOT_ALLOWED,
             "larger than the host accepts",
         ),
-        (
-            build_response("503 Slow", _error("SlowDown")),
-            HostErrorKind.UNREACHABLE,
-            "temporarily",
-        ),
+        (_build_error("503 Slow", "SlowDown"), HostErrorKind.UNREACHABLE, "temporarily"),
         (
             build_response("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
             HostErrorKind.NOT_FOUND,
@@ -311,9 +305,8 @@ def _error(code: str) -> bytes:
 def test_answers_of_other_hosts_are_explained(
     open_destination: Open, answer: bytes, kind: HostErrorKind, text: str
 ) -> None:
-    with run_host(respond(answer)) as port:
-        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
-        assert text in fail_to_send(destination, build_file(b"x"), kind)
+    with run_web_host(respond(answer)) as url:
+        assert text in fail_to_send(open_destination(endpoint_url=url), build_file(b"x"), kind)
 
 
 _CREATED = build_response("200 OK", b"<a><UploadId>u</UploadId></a>")
@@ -326,7 +319,7 @@ _TAKEN = build_response("200 OK", b"", "ETag: x")
         [build_response("200 OK", b"<html>")],
         [build_response("200 OK", b"<a></a>")],
         [_CREATED, build_response("200 OK", b"")],
-        [_CREATED, _TAKEN, _TAKEN, _TAKEN, build_response("200 OK", _error("InternalError"))],
+        [_CREATED, _TAKEN, _TAKEN, _TAKEN, _build_error("200 OK", "InternalError")],
         [_CREATED, _TAKEN, _TAKEN, _TAKEN, build_response("200 OK", b"<!DOCTYPE a><a/>")],
     ],
 )
@@ -341,7 +334,7 @@ def test_an_upload_that_the_host_does_not_put_together_is_an_error(
         methods.append(discard_request(connection).split(b" ")[0])
         connection.sendall(pending.pop(0) if pending else build_response("204 No Content", b""))
 
-    with run_host(script) as port:
-        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
+    with run_web_host(script) as url:
+        destination = open_destination(endpoint_url=url)
         fail_to_send(destination, build_file(LARGE), HostErrorKind.PROTOCOL)
     assert (methods[-1] == b"DELETE") == (len(answers) > 1)

@@ -24,6 +24,7 @@ from tests.engines.destinations.files import (
     expect_exception,
     fail_to_send,
     ignore,
+    shorten_deadline,
     stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy
@@ -326,8 +327,7 @@ def test_a_slow_host_ends_by_its_limits(
     with run_host(proxy) as port, expect_to_end_soon():
         destination = open_destination(port=port)
         if limit == "deadline":
-            monkeypatch.setattr(limits, "BASE_SECONDS", 1.0)
-            monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
+            shorten_deadline(monkeypatch, 1.0)
             monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
         fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
     assert "export.csv" not in read_folder(folder)

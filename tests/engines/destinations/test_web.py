@@ -29,11 +29,12 @@ from tests.engines.destinations.files import (
     expect_exception,
     fail_to_send,
     ignore,
+    shorten_deadline,
     stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy, discard_request, read_slowly
 from tests.engines.sources.conftest import OpenHost
-from tests.engines.sources.hosts import drip, find_closed_port, respond, run_host
+from tests.engines.sources.hosts import drip, find_closed_address, respond, run_host, run_web_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import expect_error
 from tests.factories.servers import QuickServer, QuietHandler
@@ -187,8 +188,7 @@ def test_refusals_are_explained(
     open_destination: Open, server: Server, status: int, kind: HostErrorKind, text: str
 ) -> None:
     server.status = status
-    message = fail_to_send(open_destination(), build_file(CONTENT), kind, "elsewhere")
-    assert text in message
+    assert text in fail_to_send(open_destination(), build_file(CONTENT), kind, "elsewhere")
 
 
 @pytest.mark.parametrize("url", ["http://{name}.example/", "http://[::1", "ftp://example.org/"])
@@ -204,7 +204,7 @@ def test_hosts_that_are_not_allowed_are_refused(open_destination: Open, host: st
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
-    destination = open_destination(url=f"http://127.0.0.1:{find_closed_port()}/")
+    destination = open_destination(url=f"{find_closed_address()}/")
     fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
 
 
@@ -220,8 +220,8 @@ def test_a_damaged_file_is_not_delivered(
 def test_a_lost_connection_delivers_nothing(open_destination: Open, server: Server) -> None:
     proxy = UploadProxy(server.server_port)
     proxy.cut_after = 300_000
-    with run_host(proxy) as port:
-        destination = open_destination(url=f"http://127.0.0.1:{port}/{{name}}")
+    with run_web_host(proxy) as url:
+        destination = open_destination(url=f"{url}/{{name}}")
         fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
         assert server.files == {}
         proxy.cut_after = None
@@ -265,9 +265,8 @@ def test_progress_is_reported_at_most_once_a_second(open_destination: Open) -> N
 def test_an_answer_before_the_end_of_the_file_is_no_success(
     open_destination: Open, answer: bytes, kind: HostErrorKind
 ) -> None:
-    with run_host(respond(answer)) as port:
-        destination = open_destination(url=f"http://127.0.0.1:{port}/")
-        fail_to_send(destination, build_file(LARGE), kind)
+    with run_web_host(respond(answer)) as url:
+        fail_to_send(open_destination(url=f"{url}/"), build_file(LARGE), kind)
 
 
 def _accept_file(connection: socket.socket) -> None:
@@ -281,26 +280,25 @@ def test_an_endless_answer_is_not_read(open_destination: Open) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
         drip(connection, b"x")
 
-    with run_host(script) as port:
-        open_destination(url=f"http://127.0.0.1:{port}/").send(build_file(CONTENT), ignore)
+    with run_web_host(script) as url:
+        open_destination(url=f"{url}/").send(build_file(CONTENT), ignore)
 
 
 def test_memory_does_not_grow_with_the_file(open_destination: Open) -> None:
-    block = bytes(256 * 1024)
-    count = 400
+    size, count = 256 * 1024, 400
     digest = hashlib.sha256()
     for _ in range(count):
-        digest.update(block)
+        digest.update(bytes(size))
     file = OutgoingFile(
         name="large.bin",
         media_type="application/octet-stream",
-        size=count * len(block),
+        size=count * size,
         sha256=digest.hexdigest(),
-        read=lambda: (bytes(256 * 1024) for _ in range(count)),
+        read=lambda: (bytes(size) for _ in range(count)),
     )
 
-    with run_host(_accept_file) as port:
-        destination = open_destination(url=f"http://127.0.0.1:{port}/")
+    with run_web_host(_accept_file) as url:
+        destination = open_destination(url=f"{url}/")
         tracemalloc.start()
         destination.send(file, ignore)
         _, peak = tracemalloc.get_traced_memory()
@@ -313,19 +311,18 @@ def test_a_slow_host_ends_by_its_limits(
     open_destination: Open, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     if limit == "deadline":
-        monkeypatch.setattr(limits, "BASE_SECONDS", 0.3)
-        monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
+        shorten_deadline(monkeypatch, 0.3)
     else:
         monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
-    with run_host(read_slowly) as port, expect_to_end_soon():
-        destination = open_destination(url=f"http://127.0.0.1:{port}/")
+    with run_web_host(read_slowly) as url, expect_to_end_soon():
+        destination = open_destination(url=f"{url}/")
         message = fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)
     assert "in time" in message
 
 
 @contextmanager
 def run_tls_host(script: Callable[[socket.socket], None], tmp_path: Path) -> Iterator[Any]:
-    """Run a host with TLS, and yield its port and a network that trusts it."""
+    """Run a host with TLS, and yield its URL and a network that trusts it."""
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
@@ -337,14 +334,13 @@ def run_tls_host(script: Callable[[socket.socket], None], tmp_path: Path) -> Ite
             script(secure)
 
     with run_host(serve) as port:
-        yield port, LoopbackNetwork(str(tmp_path / "ca.pem"))
+        yield f"https://127.0.0.1:{port}/", LoopbackNetwork(str(tmp_path / "ca.pem"))
 
 
 def test_a_file_is_delivered_over_tls(tmp_path: Path) -> None:
-    with run_tls_host(_accept_file, tmp_path) as (port, network):
-        url = f"https://127.0.0.1:{port}/{{name}}"
-        location = TYPES["http"].open({"url": url}, network).send(build_file(LARGE), ignore)
-    assert location == f"https://127.0.0.1:{port}/export.csv"
+    with run_tls_host(_accept_file, tmp_path) as (url, network):
+        destination = TYPES["http"].open({"url": url + "{name}"}, network)
+        assert destination.send(build_file(LARGE), ignore) == f"{url}export.csv"
 
 
 def test_a_connection_that_is_lost_over_tls_is_no_error_of_tls(tmp_path: Path) -> None:
@@ -352,14 +348,14 @@ def test_a_connection_that_is_lost_over_tls_is_no_error_of_tls(tmp_path: Path) -
         connection.recv(1024)
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
-    with run_tls_host(script, tmp_path) as (port, network):
-        destination = TYPES["http"].open({"url": f"https://127.0.0.1:{port}/"}, network)
+    with run_tls_host(script, tmp_path) as (url, network):
+        destination = TYPES["http"].open({"url": url}, network)
         fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)
 
 
 def test_an_unknown_certificate_is_explained(open_destination: Open, tmp_path: Path) -> None:
-    with run_tls_host(_accept_file, tmp_path) as (port, _):
-        destination = open_destination(url=f"https://127.0.0.1:{port}/")
+    with run_tls_host(_accept_file, tmp_path) as (url, _):
+        destination = open_destination(url=url)
         message = fail_to_send(destination, build_file(CONTENT), HostErrorKind.PROTOCOL)
     assert "certificate of the host is not valid" in message
 
@@ -367,8 +363,7 @@ def test_an_unknown_certificate_is_explained(open_destination: Open, tmp_path: P
 def test_a_slow_host_with_tls_ends_by_the_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "BASE_SECONDS", 1.0)
-    monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
-    with run_tls_host(read_slowly, tmp_path) as (port, network), expect_to_end_soon():
-        destination = TYPES["http"].open({"url": f"https://127.0.0.1:{port}/"}, network)
+    shorten_deadline(monkeypatch, 1.0)
+    with run_tls_host(read_slowly, tmp_path) as (url, network), expect_to_end_soon():
+        destination = TYPES["http"].open({"url": url}, network)
         fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)

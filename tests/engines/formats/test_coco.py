@@ -49,6 +49,10 @@ def read(files: dict[str, bytes], folder: Path) -> COCO:
     return COCO(path)
 
 
+def list_categories(coco: COCO) -> dict[int, str]:
+    return {one["id"]: one["name"] for one in coco.loadCats(coco.getCatIds())}
+
+
 def export(tags: list[Any], **options: Any) -> dict[str, bytes]:
     return unpack(write("coco", [make_row(tags)], Documents(PAGES), FIELDS, **options))
 
@@ -56,10 +60,7 @@ def export(tags: list[Any], **options: Any) -> dict[str, bytes]:
 def test_regions_are_boxes_in_pixels_of_the_images(tmp_path: Path) -> None:
     files = export(TAGS, width=600)
     coco = read(files, tmp_path)
-    assert {one["name"]: one["id"] for one in coco.loadCats(coco.getCatIds())} == {
-        "stamp": 1,
-        "items.photo": 2,
-    }
+    assert list_categories(coco) == {1: "stamp", 2: "items.photo"}
     stamp, photo = coco.loadAnns(coco.getAnnIds())
     first, second = coco.loadImgs([stamp["image_id"], photo["image_id"]])
     for image in (first, second):
@@ -79,7 +80,7 @@ def test_regions_are_boxes_in_pixels_of_the_images(tmp_path: Path) -> None:
 
 def test_all_fields_are_categories_by_option(tmp_path: Path) -> None:
     coco = read(export(TAGS, categories="all"), tmp_path)
-    names = {one["id"]: one["name"] for one in coco.loadCats(coco.getCatIds())}
+    names = list_categories(coco)
     assert list(names.values()) == ["stamp", "number", "items.photo", "items.name"]
     found = [names[one["category_id"]] for one in coco.loadAnns(coco.getAnnIds())]
     assert found == ["stamp", "number", "items.photo"]
@@ -130,19 +131,15 @@ def test_an_image_that_is_gone_is_listed_as_missing(tmp_path: Path) -> None:
     assert list(files) == ["annotations.json"]
     coco = read(files, tmp_path)
     images = coco.loadImgs(coco.getImgIds())
-    assert [(one["missing"], one["width"], one["height"]) for one in images] == [
-        (True, 600, 850)
-    ] * 2
+    found = [(one["missing"], one["width"], one["height"]) for one in images]
+    assert found == [(True, 600, 850)] * 2
     assert len(coco.getAnnIds()) == 2
 
 
 def test_boxes_outside_the_pages_and_documents_without_pages(tmp_path: Path) -> None:
-    rows = [
-        make_row(
-            [frame("stamp", 9, (0, 0, 1, 1)), {"field": "stamp"}, frame("gone", 1, (0, 0, 1, 1))]
-        ),
-        make_row(TAGS, 2),
-    ]
+    box = (0, 0, 1, 1)
+    tags = [frame("stamp", 9, box), {"field": "stamp"}, frame("gone", 1, box)]
+    rows = [make_row(tags), make_row(TAGS, 2)]
     coco = read(unpack(write("coco", rows, Documents(PAGES), FIELDS)), tmp_path)
     assert len(coco.getImgIds()) == 2
     assert coco.getAnnIds() == []
@@ -166,9 +163,8 @@ def test_ids_are_unique_and_names_are_safe(tmp_path: Path) -> None:
     parsed = parse_file(files, "annotations.json")
     for kind in ("images", "annotations"):
         assert [one["id"] for one in parsed[kind]] == list(range(1, 131))
-    assert {f"images/{one['file_name']}" for one in parsed["images"]} == set(files) - {
-        "annotations.json"
-    }
+    paths = {f"images/{one['file_name']}" for one in parsed["images"]}
+    assert paths == set(files) - {"annotations.json"}
 
 
 def test_odd_values(tmp_path: Path) -> None:

@@ -111,11 +111,9 @@ def test_every_type_has_a_column_of_its_type() -> None:
         "items": [{"what": "pen", "sizes": [1.0, 2.5]}, {"what": None, "sizes": None}],
         "labels": {"amount": Decimal(3), "currency": "USD"},
     }
-    schema = pq.read_schema(write([]))
-    assert schema.field("labels").type.field("day").type == pa.date32()
-    assert schema.field("labels").type.field("total").type.field("amount").type == pa.decimal128(
-        38, 9
-    )
+    columns = pq.read_schema(write([])).field("labels").type
+    assert columns.field("day").type == pa.date32()
+    assert columns.field("total").type.field("amount").type == pa.decimal128(38, 9)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +162,8 @@ def test_a_value_that_does_not_fit_leaves_the_others_of_its_column_unchanged() -
     amount = {"amount": "1.50", "currency": "EUR"}
     fit = {"name": "a", "day": "2024-05-13", "moment": "2024-05-13T12:30:00Z", "number": 0.5}
     fit |= {"count": 2, "paid": False, "total": amount}
-    first, unfit, last = read(
-        write([{**SAMPLE_ROW, "labels": labels} for labels in (fit, UNFIT, fit)])
-    )
+    rows = [{**SAMPLE_ROW, "labels": labels} for labels in (fit, UNFIT, fit)]
+    first, unfit, last = read(write(rows))
     assert first == last
     assert {key: first["labels"][key] for key in fit} == {
         **fit,

@@ -206,9 +206,8 @@ def test_sheets_of_tables_have_different_names() -> None:
     keys = [long + "_b", long + "_c", "history", "tag_sets"]
     fields = [field(key, "table", columns=columns) for key in keys]
     labels = {key: [{"row": key}] for key in keys}
-    book = openpyxl.load_workbook(
-        io.BytesIO(write([{"tag_set_id": "1", "labels": labels}], fields))
-    )
+    file = write([{"tag_set_id": "1", "labels": labels}], fields)
+    book = openpyxl.load_workbook(io.BytesIO(file))
     names = ["Tag sets", "a" * 31, "a" * 27 + " (2)", "history (1)", "tag_sets"]
     assert book.sheetnames == names
     for name, key in zip(names[1:], keys, strict=True):
@@ -221,18 +220,10 @@ def test_rows_beyond_a_sheet_go_to_another(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(xlsx, "MAX_ROWS", 4)
     rows = [{**SAMPLE_ROW, "tag_set_id": str(number)} for number in range(7)]
     sheets = read(write(rows, list(SAMPLE_FIELDS)))
-    found = [
-        row["tag_set_id"]
-        for name, lines in sheets.items()
-        for row in lines
-        if name.startswith("Tag sets")
-    ]
-    assert found == [str(number) for number in range(7)]
-    assert [name for name in sheets if name.startswith("Tag sets")] == [
-        "Tag sets",
-        "Tag sets (2)",
-        "Tag sets (3)",
-    ]
+    tag_sets = {name: lines for name, lines in sheets.items() if name.startswith("Tag sets")}
+    assert list(tag_sets) == ["Tag sets", "Tag sets (2)", "Tag sets (3)"]
+    ids = [row["tag_set_id"] for lines in tag_sets.values() for row in lines]
+    assert ids == [str(number) for number in range(7)]
     assert sum(len(lines) for name, lines in sheets.items() if name.startswith("items")) == 14
 
 

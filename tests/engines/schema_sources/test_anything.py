@@ -15,20 +15,9 @@ QUICK = examples(
     suppress_health_check=[HealthCheck.data_too_large],
 )
 _KEYWORDS = (
-    *(
-        "type",
-        "properties",
-        "items",
-        "required",
-        "enum",
-        "const",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "$ref",
-    ),
+    *("type", "properties", "items", "required", "enum", "const", "allOf", "anyOf", "oneOf"),
     *("minimum", "exclusiveMaximum", "maxLength", "pattern", "format", "title", "$defs", "not"),
-    *("prefixItems", "additionalProperties", "minItems", "$id", "$anchor", "description"),
+    *("prefixItems", "additionalProperties", "minItems", "$id", "$anchor", "$ref", "description"),
 )
 _WORDS = st.sampled_from(
     [*_KEYWORDS, "string", "object", "array", "integer", "null", "date", "#", "#/$defs/a", "a", "é"]
@@ -83,18 +72,9 @@ _ATTRIBUTES = st.dictionaries(
 )
 _TAGS = st.sampled_from(
     [
-        *(
-            "View",
-            "Choices",
-            "Choice",
-            "Labels",
-            "Label",
-            "TextArea",
-            "Rating",
-            "DateTime",
-            "Image",
-        ),
-        *("Number", "RectangleLabels", "Brush", "Taxonomy", "Header", "Audio", "Repeater", "Other"),
+        *("View", "Choices", "Choice", "Labels", "Label", "TextArea", "Rating", "DateTime"),
+        *("Image", "Number", "RectangleLabels", "Brush", "Taxonomy", "Header", "Audio"),
+        *("Repeater", "Other"),
     ]
 )
 

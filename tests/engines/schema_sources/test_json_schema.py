@@ -7,6 +7,9 @@ import pytest
 from app.engines.schema_sources.json_schema.reader import read_json_schema
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema
 
+STRING = {"type": "string"}
+LESS = "was left out: it is less than the lower limit"
+
 
 def _read(properties: dict[str, Any], **root: Any) -> SourceSchema:
     return read_json_schema({"type": "object", "properties": properties, **root})
@@ -22,7 +25,7 @@ def _read_property(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]
 @pytest.mark.parametrize(
     ("schema", "kind", "constraints"),
     [
-        ({"type": "string"}, "text", {}),
+        (STRING, "text", {}),
         ({"type": "string", "format": "date"}, "date", {}),
         ({"type": "string", "format": "date-time"}, "datetime", {}),
         ({"type": "string", "format": "time"}, "time", {}),
@@ -65,7 +68,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({}, "text", "allows any value"),
         (True, "text", "allows any value"),
         ({"type": ["string", "integer"]}, "text", "several types"),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "text", "no common type"),
+        ({"anyOf": [STRING, {"type": "integer"}]}, "text", "no common type"),
         ({"type": "null"}, "text", "only allows null"),
         ({"type": "colour"}, "text", "colour is not known"),
         ({"type": "object"}, "text", "no named properties"),
@@ -73,16 +76,8 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "format": "hostname"}, "text", "format hostname is not enforced"),
         ({"type": "string", "maxLength": 10**9}, "text", "maximum length was left out"),
         ({"type": "string", "minLength": "x"}, "text", "minimum length was left out"),
-        (
-            {"type": "number", "minimum": 3, "maximum": 2},
-            "number",
-            "maximum was left out: it is less than the lower limit",
-        ),
-        (
-            {"type": "string", "minLength": 3, "maxLength": 2},
-            "text",
-            "maximum length was left out: it is less than the lower limit",
-        ),
+        ({"type": "number", "minimum": 3, "maximum": 2}, "number", f"maximum {LESS}"),
+        ({**STRING, "minLength": 3, "maxLength": 2}, "text", f"maximum length {LESS}"),
         ({"type": "integer", "maximum": "x"}, "integer", "maximum was left out: is not a number"),
         ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself was excluded"),
         ({"type": "integer", "multipleOf": 5}, "integer", "Not imported: multipleOf"),
@@ -108,16 +103,12 @@ def test_a_value_keeps_its_type_and_limits(
             "text",
             "properties were left out",
         ),
-        ({"allOf": [{"type": "string"}, {"type": "number"}]}, "text", "contradict"),
+        ({"allOf": [STRING, {"type": "number"}]}, "text", "contradict"),
         ({"type": "array"}, "text", "allows any value"),
         ({"type": "array", "items": {"type": "array"}}, "text", "inside another list"),
-        ({"type": "array", "items": [{"type": "string"}]}, "text", "treated alike"),
-        (
-            {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-            "text",
-            "uniqueItems",
-        ),
-        ({"type": "array", "items": {"type": "string"}, "minItems": 2}, "text", "minItems"),
+        ({"type": "array", "items": [STRING]}, "text", "treated alike"),
+        ({"type": "array", "items": STRING, "uniqueItems": True}, "text", "uniqueItems"),
+        ({"type": "array", "items": STRING, "minItems": 2}, "text", "minItems"),
     ],
 )
 def test_unsupported_keywords_cause_a_warning(schema: Any, kind: str, part: str) -> None:
@@ -148,11 +139,9 @@ def test_constants_become_options(schema: dict[str, Any], options: list[tuple[st
 
 def test_titles_descriptions_and_required_properties() -> None:
     properties = {
-        "invoiceNo.": {"type": "string", "description": "  Its number. "},
+        "invoiceNo.": {**STRING, "description": "  Its number. "},
         "Größe": {"type": "number", "title": "Size\n in cm"},
-        "due_date": {"type": "string"},
-        "2nd": {"type": "string"},
-        "👍": {"type": "string"},
+        **dict.fromkeys(("due_date", "2nd", "👍"), STRING),
     }
     found = _read(properties, required=["invoiceNo.", "gone"], title="My  order")
     assert found.name == "My order"
@@ -172,17 +161,17 @@ def test_titles_descriptions_and_required_properties() -> None:
     ("schema", "required"),
     [
         ({"type": ["string", "null"]}, False),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, False),
-        ({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}, False),
+        ({"anyOf": [STRING, {"type": "null"}]}, False),
+        ({"anyOf": [STRING, {"type": "number"}, {"type": "null"}]}, False),
         ({"oneOf": [{"type": ["string", "null"]}, {"type": "number"}]}, False),
         ({"$ref": "#/$defs/optional"}, False),
         ({"type": "string", "nullable": True}, False),
         ({"enum": ["a", None]}, False),
-        ({"type": ["array", "null"], "items": {"type": "string"}}, False),
+        ({"type": ["array", "null"], "items": STRING}, False),
         ({"type": "array", "items": {"type": ["string", "null"]}}, True),
         ({"type": "string", "enum": ["a", None]}, True),
         ({"type": ["string", "null"], "enum": ["a"]}, True),
-        ({"type": "string"}, True),
+        (STRING, True),
         ({"enum": ["a"]}, True),
         ({}, True),
     ],
@@ -194,18 +183,14 @@ def test_properties_that_may_be_null_are_not_required(schema: Any, required: boo
 
 
 def test_members_of_an_object_that_may_be_null_are_not_required() -> None:
-    street = {
-        "type": "object",
-        "required": ["street"],
-        "properties": {"street": {"type": "string"}},
-    }
+    street = {"type": "object", "required": ["street"], "properties": {"street": STRING}}
     for schema in ({**street, "type": ["object", "null"]}, {"anyOf": [street, {"type": "null"}]}):
         field, _ = _read_property(schema, required=["a"])
         assert (field["key"], field["required"]) == ("a_street", False)
 
 
 def test_duplicate_keys_get_numbers() -> None:
-    found = _read({key: {"type": "string"} for key in ("a b", "a-b", "a_b", "a_b_2")})
+    found = _read(dict.fromkeys(("a b", "a-b", "a_b", "a_b_2"), STRING))
     assert [field["key"] for field in found.fields] == ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]
     assert [w.path for w in found.warnings] == [f"properties.{n}" for n in ("a-b", "a_b", "a_b_2")]
 
@@ -235,7 +220,7 @@ def test_lists_of_values_and_of_objects() -> None:
             "price": {"type": "number"},
             "tags": {"type": "array", "items": {"enum": ["x", "y"]}},
             "size": {"type": "object", "properties": {"width": {"type": "number"}}},
-            "parts": {"type": "array", "items": {"properties": {"a": {"type": "string"}}}},
+            "parts": {"type": "array", "items": {"properties": {"a": STRING}}},
         },
     }
     lists = {
@@ -245,11 +230,8 @@ def test_lists_of_values_and_of_objects() -> None:
     found = _read(lists, required=["lines"])
     days, lines = found.fields
     assert (days["type"], days["multiple"], days["required"]) == ("date", True, False)
-    assert (lines["type"], lines["required"], lines["description"]) == (
-        "table",
-        True,
-        "A position.",
-    )
+    assert (lines["type"], lines["required"]) == ("table", True)
+    assert lines["description"] == "A position."
     assert [(c["key"], c["type"], c["multiple"], c["required"]) for c in lines["columns"]] == [
         ("price", "number", False, True),
         ("tags", "choice", True, False),
@@ -262,7 +244,7 @@ def test_lists_of_values_and_of_objects() -> None:
 
 def test_alternative_objects_are_combined() -> None:
     card = {"type": "object", "required": ["kind", "card"]}
-    card["properties"] = {"kind": {"const": "card"}, "card": {"type": "string"}}
+    card["properties"] = {"kind": {"const": "card"}, "card": STRING}
     cash = {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "card"}}}
     found = _read({"paid": {"oneOf": [card, cash]}}, required=["paid"])
     assert [(f["key"], f["required"]) for f in found.fields] == [
@@ -275,14 +257,9 @@ def test_alternative_objects_are_combined() -> None:
 @pytest.mark.parametrize(
     ("root", "key", "kind", "multiple"),
     [
-        ({"type": "string"}, "value", "text", False),
+        (STRING, "value", "text", False),
         ({"type": "array", "items": {"type": "integer"}}, "items", "integer", True),
-        (
-            {"type": "array", "items": {"properties": {"a": {"type": "string"}}}},
-            "items",
-            "table",
-            False,
-        ),
+        ({"type": "array", "items": {"properties": {"a": STRING}}}, "items", "table", False),
     ],
 )
 def test_a_root_that_is_not_an_object_becomes_one_field(

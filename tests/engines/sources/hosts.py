@@ -37,18 +37,35 @@ def run_host(script: Script) -> Iterator[int]:
             connection.shutdown(socket.SHUT_RDWR)
 
 
+@contextmanager
+def run_web_host(script: Script) -> Iterator[str]:
+    """Run a script for every connection to a port, and return the HTTP address of the port."""
+    with run_host(script) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+def find_closed_address() -> str:
+    """Return an HTTP address on which nothing listens."""
+    return f"http://127.0.0.1:{find_closed_port()}"
+
+
 def build_response(status: str, body: bytes, *headers: str) -> bytes:
     """Return an HTTP response."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def respond(response: bytes) -> Script:
-    """Return a script that sends a response to any request, and closes the connection."""
+def respond(response: bytes, *, drops: bytes = b"") -> Script:
+    """Return a script that sends a response to any request, and closes the connection.
+
+    If there are `drops`, the script sends them endlessly instead of closing the connection.
+    """
 
     def script(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(response)
+        if drops:
+            drip(connection, drops)
 
     return script
 

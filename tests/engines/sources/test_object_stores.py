@@ -14,7 +14,7 @@ from app.engines.sources.model import HostErrorKind, Source
 from app.engines.sources.registry import TYPES
 from tests.engines.sources import azure_server, gcs_server, s3_server
 from tests.engines.sources.conftest import Open, OpenHost
-from tests.engines.sources.hosts import build_response, find_closed_port, respond, run_host
+from tests.engines.sources.hosts import build_response, find_closed_address, respond, run_web_host
 from tests.engines.sources.large_keys import build_large_key
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
@@ -258,7 +258,7 @@ def test_a_signature_may_replace_the_key(open_source: Open, microsoft: Store) ->
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open, store: Store) -> None:
-    source = open_source(store, endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
+    source = open_source(store, endpoint_url=find_closed_address())
     with expect_error(HostErrorKind.UNREACHABLE):
         list_paths(source)
 
@@ -291,8 +291,8 @@ _INVALID_LISTINGS = (
 def test_hosts_that_are_no_object_stores_are_errors(
     open_source: Open, store: Store, answer: bytes, kind: HostErrorKind
 ) -> None:
-    with run_host(respond(answer)) as port, expect_error(kind):
-        list_paths(open_source(store, endpoint_url=f"http://127.0.0.1:{port}"))
+    with run_web_host(respond(answer)) as url, expect_error(kind):
+        list_paths(open_source(store, endpoint_url=url))
 
 
 def test_the_parts_of_a_listing_are_limited(
@@ -307,15 +307,15 @@ def test_a_refused_key_of_azure_is_distinguished_from_a_missing_permission(
     open_source: Open, microsoft: Store
 ) -> None:
     header = "x-ms-error-code: AuthenticationFailed"
-    host = run_host(respond(build_response("403 Forbidden", b"<Error/>", header)))
-    with host as port, expect_error(HostErrorKind.CREDENTIALS_REFUSED):
-        list_paths(open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}"))
+    host = run_web_host(respond(build_response("403 Forbidden", b"<Error/>", header)))
+    with host as url, expect_error(HostErrorKind.CREDENTIALS_REFUSED):
+        list_paths(open_source(microsoft, endpoint_url=url))
 
 
 def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Store) -> None:
     answer = build_response("409 Conflict", b"", "x-ms-error-code: BlobArchived")
-    with run_host(respond(answer)) as port:
-        source = open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}")
+    with run_web_host(respond(answer)) as url:
+        source = open_source(microsoft, endpoint_url=url)
         with expect_error(HostErrorKind.NOT_ALLOWED) as caught, source.open("a.txt"):
             pass
     assert "archive tier" in caught.value.message

@@ -11,7 +11,7 @@ from app.engines.sources.model import HostErrorKind
 from app.engines.sources.registry import TYPES
 from app.engines.sources.s3 import parse_listing
 from tests.engines.sources.conftest import Open, OpenHost
-from tests.engines.sources.hosts import build_response, drip, respond, run_host
+from tests.engines.sources.hosts import build_response, respond, run_web_host
 from tests.engines.sources.reading import browse, expect_error, list_paths, read
 from tests.engines.sources.s3_server import Server
 
@@ -110,8 +110,8 @@ INVALID_LISTINGS = (
 def test_hosts_that_are_no_object_stores_are_errors(
     open_source: Open, answer: bytes, kind: HostErrorKind
 ) -> None:
-    with run_host(respond(answer)) as port, expect_error(kind):
-        list_paths(open_source(endpoint_url=f"http://127.0.0.1:{port}"))
+    with run_web_host(respond(answer)) as url, expect_error(kind):
+        list_paths(open_source(endpoint_url=url))
 
 
 @pytest.mark.parametrize(
@@ -136,14 +136,14 @@ def test_a_listing_that_repeats_itself_ends(open_source: Open) -> None:
         while connection.recv(65536):
             connection.sendall(build_response("200 OK", body))
 
-    with run_host(script) as port, expect_error(HostErrorKind.PROTOCOL):
-        list_paths(open_source(endpoint_url=f"http://127.0.0.1:{port}"))
+    with run_web_host(script) as url, expect_error(HostErrorKind.PROTOCOL):
+        list_paths(open_source(endpoint_url=url))
 
 
 def test_a_document_that_breaks_off_is_an_error(open_source: Open) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n" + bytes(700_000)
-    with run_host(respond(answer)) as port:
-        source = open_source(endpoint_url=f"http://127.0.0.1:{port}")
+    with run_web_host(respond(answer)) as url:
+        source = open_source(endpoint_url=url)
         with source.open("large.bin") as chunks, expect_error(HostErrorKind.UNREACHABLE):
             list(chunks)
 
@@ -152,14 +152,9 @@ def test_a_slow_answer_ends_by_its_deadline(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "READ_SECONDS", 0.3)
-
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n")
-        drip(connection, b"x")
-
-    with run_host(script) as port:
-        source = open_source(endpoint_url=f"http://127.0.0.1:{port}")
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n"
+    with run_web_host(respond(head, drops=b"x")) as url:
+        source = open_source(endpoint_url=url)
         with expect_error(HostErrorKind.UNREACHABLE), source.open("large.bin") as chunks:
             list(chunks)
 

@@ -13,7 +13,7 @@ from app.engines.sources import limits, links
 from app.engines.sources.model import HostError, HostErrorKind, Source
 from app.engines.sources.registry import TYPES
 from tests.engines.sources.conftest import Open, OpenHost
-from tests.engines.sources.hosts import drip, find_closed_port, respond, run_host
+from tests.engines.sources.hosts import find_closed_address, respond, run_web_host
 from tests.engines.sources.reading import (
     browse,
     expect_error,
@@ -333,7 +333,7 @@ def test_pages_that_are_no_html_have_no_links(open_source: Open, server: Server)
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
     with expect_error(HostErrorKind.UNREACHABLE):
-        list_paths(open_source(url=f"http://127.0.0.1:{find_closed_port()}/"))
+        list_paths(open_source(url=f"{find_closed_address()}/"))
 
 
 @pytest.mark.parametrize("url", ["http://192.168.0.1/", "http://localhost.invalid/"])
@@ -357,8 +357,8 @@ def test_hosts_that_are_not_allowed_are_refused(open_source: Open, url: str) -> 
 def test_a_document_that_breaks_off_is_an_error(
     open_source: Open, head: bytes, kind: HostErrorKind
 ) -> None:
-    with run_host(respond(head + LARGE)) as port:
-        source = open_source(url=f"http://127.0.0.1:{port}/")
+    with run_web_host(respond(head + LARGE)) as url:
+        source = open_source(url=f"{url}/")
         with source.open("large.bin") as chunks, expect_error(kind):
             list(chunks)
 
@@ -374,8 +374,8 @@ def test_a_size_of_thousands_of_digits_is_unknown(open_source: Open) -> None:
             answer = b'HTTP/1.1 200 OK\r\nETag: "1"\r\n' + size + b"\r\n\r\n"
             connection.sendall(answer if is_head else head.encode() + page)
 
-    with run_host(script) as port:
-        (document,) = list_documents(open_source(url=f"http://127.0.0.1:{port}/"))
+    with run_web_host(script) as url:
+        (document,) = list_documents(open_source(url=f"{url}/"))
     assert (document.path, document.size) == ("a.txt", None)
 
 
@@ -384,13 +384,7 @@ def test_a_slow_answer_ends_by_its_deadline(
     open_source: Open, monkeypatch: pytest.MonkeyPatch, head: bytes
 ) -> None:
     monkeypatch.setattr(limits, "READ_SECONDS", 0.3)
-
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(head)
-        drip(connection, b"H")
-
-    with run_host(script) as port:
-        source = open_source(url=f"http://127.0.0.1:{port}/")
+    with run_web_host(respond(head, drops=b"H")) as url:
+        source = open_source(url=f"{url}/")
         with expect_error(HostErrorKind.UNREACHABLE), source.open("large.bin") as chunks:
             list(chunks)
