@@ -31,8 +31,7 @@ def _fail(org: Org, artifact_id: str, code: str) -> None:
 
 
 def _get_status(org: Org, artifact_id: str) -> str:
-    status: str = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["status"]
-    return status
+    return str(org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["status"])
 
 
 def test_failed_documents_are_read_again(flask: Any, org: Org) -> None:

@@ -14,8 +14,7 @@ WRONG = 3
 
 
 def _get_total(org: Org) -> int:
-    total: int = org.api("viewer").get("/artifacts?archived=any").json["meta"]["total"]
-    return total
+    return int(org.api("viewer").get("/artifacts?archived=any").json["meta"]["total"])
 
 
 def _corrupt_count(org: Org) -> None:

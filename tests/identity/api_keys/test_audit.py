@@ -8,8 +8,7 @@ from tests.factories.orgs import Api, get_data
 
 def _list_entries(org: Org, action: str) -> list[Any]:
     path = f"/organizations/{org.slug}/audit-log"
-    entries: list[Any] = get_data(org.api("owner").get(path, query_string={"action": action}))
-    return entries
+    return list(get_data(org.api("owner").get(path, query_string={"action": action})))
 
 
 def test_a_key_is_told_of_without_its_secret_and_its_use_is_no_change(org: Org) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.errors import check_error
@@ -176,7 +175,7 @@ def test_the_last_use_is_written_at_most_once_a_minute(org: Org) -> None:
 
 def test_the_last_use_waits_for_nobody(org: Org) -> None:
     api = org.key("viewer")
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.execute(text("SELECT 1 FROM api_keys FOR UPDATE"))
         began = time.monotonic()
         assert api.get("/auth/session").status_code == 200

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 
 from app.identity.audit import service
+from app.identity.audit.verifying import VerificationReport
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
@@ -56,3 +57,9 @@ def append_entries(org: Org, organization_id: UUID | None = None) -> int:
             if not appended_count:
                 return count
             count += appended_count
+
+
+def verify(org: Org) -> VerificationReport:
+    """Verify the hash chain of an organization."""
+    with org.app.app_context():
+        return service.verify(org.slug)

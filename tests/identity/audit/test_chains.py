@@ -13,7 +13,6 @@ from sqlalchemy import text
 
 from app.identity.audit import jobs as audit_jobs
 from app.identity.audit import queries, service
-from app.identity.audit.verifying import VerificationReport
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
@@ -21,8 +20,9 @@ from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.queueing import run_concurrently
-from tests.identity.audit.conftest import Entries, Owner, append_entries
+from tests.identity.audit.conftest import Entries, Owner, append_entries, verify
 
 _COLUMNS = (
     "organization_id, at, actor_kind, actor_id, actor_label, operation, action, target_type,"
@@ -35,13 +35,8 @@ def _change(org: Org, *names: str) -> None:
         run_sql(org, "UPDATE organizations SET name = :name WHERE id = :org", name=name)
 
 
-def _verify(org: Org) -> VerificationReport:
-    with org.app.app_context():
-        return service.verify(org.slug)
-
-
 def _list_finding_kinds(org: Org) -> set[str]:
-    return {finding.kind for finding in _verify(org).findings}
+    return {finding.kind for finding in verify(org).findings}
 
 
 @pytest.fixture
@@ -51,7 +46,7 @@ def chained_org(org: Org) -> Org:
     for n in range(2):
         _change(org, f"a{n}", f"b{n}")
         assert append_entries(org) == 2
-    report = _verify(org)
+    report = verify(org)
     assert report.ok, report.findings
     assert report.unsealed == 0
     return org
@@ -71,7 +66,7 @@ def test_an_untouched_chain_is_fine(chained_org: Org, entries: Entries) -> None:
 
 def test_pending_entries_are_counted_and_not_a_fault(chained_org: Org) -> None:
     _change(chained_org, "later")
-    report = _verify(chained_org)
+    report = verify(chained_org)
     assert report.ok
     assert report.unsealed == 1
 
@@ -93,7 +88,7 @@ def test_an_edited_entry_is_found(
 ) -> None:
     entry = entries(chained_org.id)[-2]
     owner_sql(f"UPDATE audit_entries SET {edit} WHERE id = %s", entry.id)
-    report = _verify(chained_org)
+    report = verify(chained_org)
     (finding,) = report.findings
     assert (finding.kind, finding.entry_id) == ("edited", entry.id)
     assert finding.organization == chained_org.slug
@@ -103,7 +98,7 @@ def test_an_edited_entry_is_found(
 def test_a_removed_entry_is_found(chained_org: Org, entries: Entries, owner_sql: Owner) -> None:
     entry = entries(chained_org.id)[2]
     owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
-    (finding,) = _verify(chained_org).findings
+    (finding,) = verify(chained_org).findings
     assert (finding.kind, finding.entry_id, finding.position) == ("removed", entry.id, 2)
 
 
@@ -117,11 +112,7 @@ def test_a_chain_removed_and_recreated_is_found(chained_org: Org, owner_sql: Own
 
 
 def test_an_erased_log_of_an_active_organization_is_found(chained_org: Org) -> None:
-    with (
-        chained_org.app.app_context(),
-        tenancy.organization(chained_org.id),
-        db.transaction() as session,
-    ):
+    with chained_org.transaction() as session:
         status = "UPDATE organizations SET status = :s WHERE id = :o"
         session.execute(text(status), {"s": "closed", "o": chained_org.id})
         session.execute(text("SELECT audit_erase(:o, '{\"rows\": {}}')"), {"o": chained_org.id})
@@ -147,7 +138,7 @@ def test_an_inserted_entry_is_found(chained_org: Org, entries: Entries, owner_sq
         forged,
         entries(chained_org.id)[0].id,
     )
-    (finding,) = _verify(chained_org).findings
+    (finding,) = verify(chained_org).findings
     assert (finding.kind, finding.entry_id) == ("inserted", forged)
 
 
@@ -167,7 +158,7 @@ def test_a_backdated_pending_entry_is_found(
         forged,
     )
     append_entries(chained_org)
-    (finding,) = _verify(chained_org).findings
+    (finding,) = verify(chained_org).findings
     assert (finding.kind, finding.entry_id) == ("backdated", forged)
 
 
@@ -221,11 +212,7 @@ def test_organizations_take_turns(
 
     monkeypatch.setattr(service, "append_pending_entries", record)
     job: Any = SimpleNamespace(checkpoint=db.checkpoint)
-    with (
-        org.app.app_context(),
-        tenancy.across_organizations(reason="as the job does"),
-        db.transaction(),
-    ):
+    with transaction_across_organizations(org.app):
         audit_jobs.append_entries(job)
     turns = [
         organization_id for organization_id in appended if organization_id in (org.id, other_org.id)
@@ -322,14 +309,14 @@ def test_a_long_chain_has_several_blocks(org: Org, owner_sql: Owner) -> None:
     )
     assert len(blocks) >= 4
     assert max(block.n for block in blocks) < 2000
-    assert _verify(org).ok
+    assert verify(org).ok
 
 
 def test_concurrent_appends_create_one_chain(org: Org) -> None:
     append_entries(org)
     _change(org, *(f"n{n}" for n in range(20)))
     assert sum(run_concurrently(*[partial(append_entries, org)] * 4)) == 20
-    report = _verify(org)
+    report = verify(org)
     assert report.ok, report.findings
     assert report.unsealed == 0
 
@@ -340,9 +327,9 @@ def test_an_interrupted_append_leaves_nothing(org: Org) -> None:
     with org.app.app_context(), tenancy.across_organizations(reason="a test appends entries"):
         assert service.append_pending_entries(org.id) == 2
         db.session().rollback()
-    assert _verify(org).unsealed == 2
+    assert verify(org).unsealed == 2
     assert append_entries(org) == 2
-    assert _verify(org).ok
+    assert verify(org).ok
 
 
 def test_entries_are_appended_in_the_order_of_commits(
@@ -363,21 +350,17 @@ def test_entries_are_appended_in_the_order_of_commits(
         assert append_entries(org) == 1
         slow.commit()
     assert append_entries(org) == 1
-    assert _verify(org).ok
+    assert verify(org).ok
     # This transaction began first and committed last; the chain has the order of the commits.
     assert [row.target_type for row in entries(org.id)][-2:] == ["schemas", "organizations"]
 
 
 def test_the_worker_appends_pending_entries(org: Org, work: Callable[[], None]) -> None:
     _change(org, "one")
-    with (
-        org.app.app_context(),
-        tenancy.across_organizations(reason="the job belongs to no organization"),
-        db.transaction(),
-    ):
+    with transaction_across_organizations(org.app):
         jobs.enqueue("audit.seal", {}, organization_id=None)
     work()
-    report = _verify(org)
+    report = verify(org)
     assert report.ok
     assert report.unsealed == 0
     assert report.entries > 0

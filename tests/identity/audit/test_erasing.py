@@ -13,7 +13,7 @@ from app.kit import audit, db, tenancy
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled
-from tests.identity.audit.conftest import Entries, Owner, append_entries
+from tests.identity.audit.conftest import Entries, Owner, append_entries, verify
 
 PROOF = {"artifacts": 12, "files": 30, "bytes": 4096}
 
@@ -52,8 +52,7 @@ def test_one_entry_remains_and_is_verified(org: Org, entries: Entries, owner_sql
         "bytes": [None, 4096],
         "audit_log": [None, {"entries": head.entries, "head": bytes(head.hash).hex()}],
     }
-    with org.app.app_context():
-        report = service.verify(org.slug)
+    report = verify(org)
     assert report.ok, report.findings
     assert (report.entries, report.unsealed) == (1, 0)
 
@@ -74,8 +73,7 @@ def test_verifying_during_an_erasure_finds_no_fault(
         return read(ids)
 
     monkeypatch.setattr(queries, "get_digests", read_after_erasure)
-    with org.app.app_context():
-        report = service.verify(org.slug)
+    report = verify(org)
     assert report.ok, report.findings
     assert (report.chains, report.entries) == (1, 1)
 
@@ -95,8 +93,7 @@ def test_the_new_chain_continues(org: Org, entries: Entries) -> None:
     _erase(org)
     _set_status(org, "closed")
     assert append_entries(org) == 1
-    with org.app.app_context():
-        report = service.verify(org.slug)
+    report = verify(org)
     assert report.ok
     assert report.entries == len(entries(org.id)) == 2
 
@@ -127,6 +124,5 @@ def test_the_final_entry_cannot_be_replaced(org: Org, entries: Entries, owner_sq
         " WHERE id = %s",
         final,
     )
-    with org.app.app_context():
-        (finding,) = service.verify(org.slug).findings
+    (finding,) = verify(org).findings
     assert (finding.kind, finding.entry_id) == ("edited", final)

@@ -11,10 +11,10 @@ from app.identity.audit import queries
 from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.verifying import ChainVerifier, Finding, VerificationReport
 from app.identity.users.models import User
-from app.kit import db, tenancy
+from app.kit import tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.orgs import PASSWORD
+from tests.factories.orgs import PASSWORD, transaction_across_organizations
 from tests.identity.audit.conftest import Owner, append_entries
 
 
@@ -34,11 +34,7 @@ def _start_chain(owner_sql: Owner) -> None:
 
 
 def _remove_entries(org: Org, user_id: UUID, *, delete_account: bool = False) -> int:
-    with (
-        org.app.app_context(),
-        tenancy.across_organizations(reason="a test removes an account"),
-        db.transaction() as session,
-    ):
+    with transaction_across_organizations(org.app) as session:
         if delete_account:
             session.execute(delete(User).where(User.id == user_id))
         return queries.remove_user_entries([user_id])

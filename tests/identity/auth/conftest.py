@@ -58,8 +58,7 @@ class Person:
 
     def request_reset_token(self) -> str:
         """Request a link for a new password, and return the token in the email."""
-        answer = self.device().post("/auth/password-reset/request", {"email": self.email})
-        assert answer.status_code == 202, answer.json
+        get_data(self.device().post("/auth/password-reset/request", {"email": self.email}), 202)
         return self.token("Reset")
 
     def skip_link_interval(self) -> None:

@@ -20,6 +20,7 @@ from app.kit.ids import uuid7
 from app.kit.jobs import Retry
 from tests.factories import Org
 from tests.factories.counts import run_sql
+from tests.factories.orgs import transaction_across_organizations
 from tests.factories.waiting import wait_until
 from tests.identity.erasing.conftest import DueOrg, close, count_rows, measure_files
 
@@ -157,11 +158,7 @@ def _list_remaining_users(org: Org) -> set[str]:
 
 def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
     values = {"there": other_org.id, **org.users}
-    with (
-        org.app.app_context(),
-        tenancy.across_organizations(reason="a test of people in two organizations"),
-        db.transaction() as session,
-    ):
+    with transaction_across_organizations(org.app) as session:
         # The viewer is also a member of another organization, which has a record of the reviewer.
         for sql in (_ELSEWHERE, _NAMED_ELSEWHERE, _SIGNED_OUT):
             session.execute(text(sql), values)
@@ -192,11 +189,7 @@ def test_many_accounts_are_erased_in_short_transactions(org: Org) -> None:
 
 
 def test_erasing_an_account_may_take_longer_than_a_request(org: Org) -> None:
-    with (
-        org.app.app_context(),
-        tenancy.across_organizations(reason="as erasing an organization does"),
-        db.transaction() as session,
-    ):
+    with transaction_across_organizations(org.app) as session:
         session.execute(text("SET LOCAL statement_timeout = 1"))
         queries.erase_users([org.users["viewer"]], closed_at=db.utc_now())
         assert session.scalar(text("SHOW statement_timeout")) == "0"
@@ -206,14 +199,12 @@ def test_an_account_that_joins_another_organization_meanwhile_is_kept(
     org: Org, other_org: Org
 ) -> None:
     values = {"there": other_org.id, **org.users}
-    everywhere = tenancy.across_organizations(reason="a test of a person in two organizations")
-    with org.app.app_context(), everywhere, db.transaction() as session:
+    with transaction_across_organizations(org.app) as session:
         session.execute(text(_SIGNED_OUT), values)
         session.execute(text("DELETE FROM memberships WHERE user_id = :viewer"), values)
 
     def erase() -> int:
-        reason = tenancy.across_organizations(reason="as erasing an organization does")
-        with org.app.app_context(), reason, db.transaction():
+        with transaction_across_organizations(org.app):
             return queries.erase_users([org.users["viewer"]], closed_at=db.utc_now())
 
     with org.app.app_context(), db.engine().connect() as joining, ThreadPoolExecutor(1) as pool:
@@ -235,11 +226,7 @@ def _is_waited_for(org: Org, pid: int) -> bool:
 def test_the_worker_erases_and_the_log_ends_with_the_proof(
     small_due_org: DueOrg, work: Callable[[], None]
 ) -> None:
-    with (
-        small_due_org.org.app.app_context(),
-        tenancy.across_organizations(reason="as the scheduler"),
-        db.transaction(),
-    ):
+    with transaction_across_organizations(small_due_org.org.app):
         jobs.enqueue("erasing.start", {}, organization_id=None)
     work()
     small_due_org.check_erased()

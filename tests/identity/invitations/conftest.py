@@ -9,7 +9,7 @@ from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.emails import SentEmail, list_emails_to
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 from tests.identity.auth.conftest import PASSWORD, code
 
 
@@ -37,8 +37,7 @@ class Workspace:
 
     def invite_and_get_token(self, email: str, role: str = "labeler", **body: Any) -> str:
         """Invite an address, and return the token in the email."""
-        answer = self.invite(email, role, **body)
-        assert answer.status_code == 201, answer.json
+        get_data(self.invite(email, role, **body), 201)
         return self.token(email)
 
     def guest(self, token: str | None = None) -> Api:

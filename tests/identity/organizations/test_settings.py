@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from app.kit import container, db
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.factories.workspace import Workspace
 
 DEFAULTS = {
@@ -90,10 +91,7 @@ def test_names_that_could_not_stand_in_a_mail_are_refused(org: Org, name: str) -
     ],
 )
 def test_values_outside_their_range_are_named(org: Org, member: str, value: Any) -> None:
-    answer = _patch(org, **{member: value})
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == f"settings.{member}"
+    check_error(_patch(org, **{member: value}), 400, "validation_error", field=f"settings.{member}")
     assert org.api().get(_path(org)).json["data"]["settings"] == DEFAULTS
 
 
@@ -147,8 +145,7 @@ def test_a_provider_must_be_whole_and_outside(
     org: Org, provider: dict[str, Any], field: str
 ) -> None:
     answer = _patch(org, ai_provider=provider)
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == f"settings.ai_provider.{field}"
+    check_error(answer, 400, "validation_error", field=f"settings.ai_provider.{field}")
 
 
 def test_claims_last_as_long_as_the_settings_say(org: Org) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.usage import set_plan
 from tests.identity.auth.conftest import Person
 from tests.identity.invitations.conftest import Workspace, address
@@ -18,8 +19,7 @@ BAD_NAME = "Use at most 200 characters for the name, and no control characters."
 
 def _invite(workspace: Workspace, email: str, role: str = "labeler") -> str:
     """Invite an address, and return the link in the email."""
-    answer = workspace.invite(email, role)
-    assert answer.status_code == 201, answer.json
+    get_data(workspace.invite(email, role), 201)
     return link_of(
         [message for message in workspace.emails(email) if "invites you" in message.subject][-1]
     )
@@ -40,9 +40,7 @@ def test_a_new_account(workspace: Workspace, visitor: Visitor) -> None:
     assert (done.status, done.heading) == (200, "You are a member of Test")
     assert workspace.roles()[email] == "reviewer"
     body = {"email": email, "password": NEW}
-    answer = workspace.guest().post("/auth/login", body)
-    assert answer.status_code == 200
-    data = answer.json["data"]
+    data = get_data(workspace.guest().post("/auth/login", body))
     assert data["user"]["name"] == "Nora Berg"
     mine = workspace.guest(data["access_token"])
     # The page revoked its own session, because the browser gets no token.

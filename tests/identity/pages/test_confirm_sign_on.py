@@ -6,15 +6,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
-from sqlalchemy import select, text
 
-from app.identity.sso.models import Identity
-from app.kit import db, tenancy
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.emails import list_emails_to
 from tests.identity.pages.conftest import Visitor, link_of
 from tests.identity.sso.conftest import *  # noqa: F403 - its fixtures
-from tests.identity.sso.conftest import Browser, Configure, Person, person
+from tests.identity.sso.conftest import Browser, Configure, Person, count_identities, person
 
 Work = Callable[[], None]
 
@@ -31,11 +29,6 @@ def _request_confirmation(org: Org, browser: Browser, who: Person, work: Work, *
     return link_of(list_emails_to(who.email)[-1])
 
 
-def _identities(org: Org) -> int:
-    with org.app.app_context(), tenancy.organization(org.id):
-        return len(db.session().scalars(select(Identity)).all())
-
-
 def test_the_browser_of_the_sign_in_confirms(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
@@ -48,10 +41,10 @@ def test_the_browser_of_the_sign_in_confirms(
     assert (page.status, page.heading) == (200, "Confirm your single sign-on")
     assert who.email in page.text
     assert "Test" in page.text
-    assert _identities(org) == 0, "GET changes nothing"
+    assert count_identities(org) == 0, "GET changes nothing"
     done = visitor.send(page)
     assert (done.status, done.heading) == (200, "Your single sign-on is confirmed")
-    assert _identities(org) == 1
+    assert count_identities(org) == 1
     used = visitor.open(link)
     assert (used.status, used.has_form) == (400, False)
     assert "Begin the sign-in again" in used.text
@@ -73,7 +66,7 @@ def test_another_browser_does_not_use_the_code_up(
                 "Open this link in the browser that you began to sign in with."
             ]
             assert who.email not in shown.text
-    assert _identities(org) == 0
+    assert count_identities(org) == 0
     assert Visitor(browser.service).send(page).status == 200
 
 
@@ -103,8 +96,7 @@ def test_an_expired_link_and_a_code_that_was_not_emailed(
     link = _request_confirmation(org, browser, who, work)
     visitor = Visitor(browser.service)
     page = visitor.open(link)
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(text("UPDATE sso_codes SET expires_at = now()"))
+    run_sql(org, "UPDATE sso_codes SET expires_at = now()")
     for shown in (visitor.open(link), visitor.send(page)):
         assert (shown.status, shown.has_form) == (400, False)
     newcomer = Browser(org.app)

@@ -11,6 +11,7 @@ from app.identity.pages.opening import PARAMETERS, TARGETS
 from app.kit import container, links
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.identity.pages.conftest import Visitor
 
 APP = Path(__file__).parents[3] / "app"
@@ -51,9 +52,7 @@ def test_it_explains_how_to_read_the_record(visitor: Visitor, resource: str, hea
 
 def test_existing_and_missing_records_look_the_same(org: Org, visitor: Visitor) -> None:
     webhook = {"url": "https://127.0.0.2/hook", "events": ["artifact.ingested"]}
-    made = org.api().post("/webhooks", webhook)
-    assert made.status_code == 201, made.json
-    there, other = made.json["data"]["id"], str(uuid7())
+    there, other = get_data(org.api().post("/webhooks", webhook), 201)["id"], str(uuid7())
     pages = [
         visitor.open(f"/open/{org.slug}/webhooks/{webhook_id}") for webhook_id in (there, other)
     ]

@@ -20,9 +20,11 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.identity.sso import domains, links, service
-from app.kit import db, jobs, tenancy
+from app.kit import jobs
 from app.kit.ids import uuid7
 from tests.factories import Org, drain
+from tests.factories.counts import run_sql
+from tests.factories.orgs import get_data
 from tests.factories.response_checks import check
 from tests.identity.sso.dns_server import Zone
 from tests.identity.sso.dns_server import serve as serve_dns
@@ -141,10 +143,7 @@ class Browser:
         """Begin a sign-in, and return the provider's URL to open. `org` sets `org_slug`."""
         if org is not None:
             body["org_slug"] = org.slug
-        answer = self.post("/auth/sso/start", **body)
-        assert answer.status_code == 200, answer.json
-        url: str = answer.json["data"]["redirect_url"]
-        return url
+        return str(get_data(self.post("/auth/sso/start", **body))["redirect_url"])
 
     def sign_in(self, url: str, who: Person) -> str:
         """Log in at the provider and consent; return the URL to which it redirects the browser."""
@@ -206,12 +205,8 @@ class Browser:
 
     def token(self, org: Org, who: Person) -> str:
         """Sign in, and return the access token."""
-        arrived = self.complete_sign_in(org, who)
-        assert arrived.status_code == 200, arrived.json
-        answer = self.exchange(arrived.json["data"]["code"])
-        assert answer.status_code == 200, answer.json
-        token: str = answer.json["data"]["access_token"]
-        return token
+        data = get_data(self.exchange(get_data(self.complete_sign_in(org, who))["code"]))
+        return str(data["access_token"])
 
 
 def parameters(url: str) -> dict[str, str]:
@@ -244,10 +239,7 @@ def configure(issuer: str) -> Configure:
             oidc_settings["client_secret"] = SECRET
         oidc_settings |= members.pop("oidc", {})
         body = {"kind": "oidc", "oidc": oidc_settings, **members}
-        answer = put(org, body, role)
-        assert answer.status_code == 200, answer.json
-        configuration: dict[str, Any] = answer.json["data"]
-        return configuration
+        return dict(get_data(put(org, body, role)))
 
     return act
 
@@ -290,13 +282,17 @@ def put(org: Org, body: dict[str, Any], role: str = "admin") -> TestResponse:
 def get_domain(org: Org) -> dict[str, Any]:
     """Return the first listed domain of the organization."""
     answer = org.api("admin").get(f"/organizations/{org.slug}/sso")
-    domain: dict[str, Any] = answer.json["data"]["domains"][0]
-    return domain
+    return dict(answer.json["data"]["domains"][0])
+
+
+def count_identities(org: Org) -> int:
+    """Return the number of identities that are linked to accounts in the organization."""
+    return len(run_sql(org, "SELECT FROM sso_identities WHERE organization_id = :org"))
 
 
 def enqueue_check(org: Org) -> None:
     """Enqueue the hourly check of the organization's provider and domains."""
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
 
 
@@ -308,7 +304,7 @@ def run_check(org: Org) -> None:
 
 def mark_domains_verified(org: Org, *names: str) -> None:
     """Mark listed domains of the organization as verified, as the operator can."""
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         for name in names:
             assert service.verify_domain(name, vouch=True)
 

@@ -17,6 +17,7 @@ from app.identity.sso import fetching, oidc
 from app.kit import container, db, outbound_slots, tenancy
 from app.kit.egress import Egress, Policy
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.identity.sso.conftest import (
     SECRET,
     Browser,
@@ -41,9 +42,7 @@ drain(create_app(os.environ, with_api=False))
 
 
 def _check_refused(answer: TestResponse, field: str, words: str = "") -> None:
-    assert answer.status_code == 400, answer.json
-    error = answer.json["error"]
-    assert (error["code"], error["field"]) == ("validation_error", field), error
+    error = check_error(answer, 400, "validation_error", field=field)
     assert words in error["message"], error
 
 
@@ -72,8 +71,7 @@ def test_an_admin_who_is_demoted_or_removed_meanwhile_configures_nothing(
         return original(settings)
 
     monkeypatch.setattr(oidc, "check", check)
-    answer = put(org, build_sso_body(hostile), "admin")
-    assert (answer.status_code, answer.json["error"]["code"]) == (403, code)
+    check_error(put(org, build_sso_body(hostile), "admin"), 403, code)
     assert org.api("owner").get(f"/organizations/{org.slug}/sso").status_code == 404
 
 
@@ -197,8 +195,7 @@ def test_invalid_members_are_refused(
     org: Org, issuer: str, change: dict[str, Any], field: str
 ) -> None:
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}}
-    answer = put(org, {**body, **change})
-    assert (answer.status_code, answer.json["error"]["field"]) == (422, field)
+    check_error(put(org, {**body, **change}), 422, "unprocessable", field=field)
 
 
 def test_the_team_of_another_organization(org: Org, other_org: Org, issuer: str) -> None:

@@ -15,6 +15,7 @@ from app.identity.sso.models import Domain, Flow
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from tests.factories import Org
+from tests.factories.orgs import transaction_across_organizations
 from tests.identity.sso.conftest import (
     Browser,
     Configure,
@@ -165,8 +166,7 @@ def test_the_hourly_job_checks_every_organization(
     work: Callable[[], None],
 ) -> None:
     zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])
-    scheduler = tenancy.across_organizations(reason="as the scheduler")
-    with app.app_context(), scheduler, db.transaction():
+    with transaction_across_organizations(app):
         jobs.enqueue("sso.upkeep", {}, organization_id=None)
     work()
     assert get_domain(org)["verified_at"] is not None
@@ -200,8 +200,7 @@ def test_expired_rows_are_deleted(
 ) -> None:
     for _ in range(2):
         browser.start(sso_org)
-    scheduler = tenancy.across_organizations(reason="as the scheduler")
-    with app.app_context(), scheduler, db.transaction() as session:
+    with transaction_across_organizations(app) as session:
         oldest = session.scalars(
             select(Flow).where(Flow.organization_id == sso_org.id).order_by(Flow.id)
         ).first()

@@ -10,7 +10,7 @@ from app.identity.sso import queries
 from app.identity.users import queries as user_queries
 from app.kit import db
 from tests.factories import Org
-from tests.factories.orgs import Api
+from tests.factories.orgs import Api, get_data
 from tests.identity.sso.conftest import Browser, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
 
@@ -57,6 +57,5 @@ def test_an_invitation_beside_a_change_of_the_profile(org: Org, run_while_locked
         lambda: client.patch("/users/me", json={"name": "Another Name"}),
     )
     body = {"email": f"new@{org.slug}.example", "role": "viewer"}
-    answer = org.api("admin").post(f"/organizations/{org.slug}/invitations", json=body)
-    assert answer.status_code == 201, answer.json
+    get_data(org.api("admin").post(f"/organizations/{org.slug}/invitations", json=body), 201)
     assert started[0].result(60).status_code == 200

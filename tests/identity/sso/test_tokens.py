@@ -19,6 +19,7 @@ from app.identity.sso.keys import MAX_AGE
 from app.identity.sso.models import ProviderState
 from app.kit import db, tenancy
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.identity.sso.conftest import Browser, build_sso_body, put
 from tests.identity.sso.hostile import CLIENT, Hostile, b64, new_key
 
@@ -42,9 +43,7 @@ def sign_in(org: Org, browser: Browser, hostile: Hostile) -> Callable[..., TestR
 
 
 def _check_refused(answer: TestResponse, words: str) -> None:
-    assert answer.status_code == 401, answer.json
-    assert answer.json["error"]["code"] == "invalid_credentials"
-    assert words in answer.json["error"]["message"], answer.json
+    assert words in check_error(answer, 401, "invalid_credentials")["message"]
 
 
 def _parts(header: bytes, payload: bytes, signature: str) -> str:

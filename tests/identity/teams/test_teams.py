@@ -6,14 +6,9 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.teams import add_members, get_team, make_team
-
-
-def _error(answer: Any, status: int, code: str, field: str | None) -> dict[str, Any]:
-    assert answer.status_code == status, answer.json
-    error = answer.json["error"]
-    assert (error["code"], error.get("field")) == (code, field)
-    return dict(error)
 
 
 def test_a_team_starts_with_its_lead(org: Org) -> None:
@@ -50,12 +45,12 @@ def test_two_spellings_of_a_skill_are_one(org: Org) -> None:
 @pytest.mark.parametrize("skill", ["", "   ", "a\nb", "x" * 65, "\x00", 5])
 def test_a_skill_is_a_few_plain_words(org: Org, skill: Any) -> None:
     answer = org.api("admin").post("/teams", json={"name": "T", "skills": [skill]})
-    _error(answer, 422, "unprocessable", "skills.0")
+    check_error(answer, 422, "unprocessable", field="skills.0")
 
 
 def test_a_team_has_fifty_skills_at_most(org: Org) -> None:
     body = {"name": "T", "skills": [f"s{i}" for i in range(51)]}
-    _error(org.api("admin").post("/teams", json=body), 422, "unprocessable", "skills")
+    check_error(org.api("admin").post("/teams", json=body), 422, "unprocessable", field="skills")
 
 
 def test_a_name_is_unique_below_its_parent(org: Org, other_org: Org) -> None:
@@ -64,10 +59,10 @@ def test_a_name_is_unique_below_its_parent(org: Org, other_org: Org) -> None:
     make_team(org, "Contracts")
     make_team(other_org, "Legal")
     for body in ({"name": "LEGAL"}, {"name": "contracts", "parent_id": top["id"]}):
-        _error(org.api("admin").post("/teams", json=body), 409, "conflict", "name")
+        check_error(org.api("admin").post("/teams", json=body), 409, "conflict", field="name")
     renamed = make_team(org, "Leases", parent_id=top["id"])
     answer = org.api("admin").patch(f"/teams/{renamed['id']}", json={"name": "CONTRACTS"})
-    _error(answer, 409, "conflict", "name")
+    check_error(answer, 409, "conflict", field="name")
     assert get_team(org, renamed)["name"] == "Leases"
 
 
@@ -75,7 +70,7 @@ def test_a_body_names_what_is_there(org: Org, other_org: Org) -> None:
     foreign = make_team(other_org)["id"]
     for parent in (foreign, str(uuid7())):
         answer = org.api("admin").post("/teams", json={"name": "T", "parent_id": parent})
-        error = _error(answer, 400, "validation_error", "parent_id")
+        error = check_error(answer, 400, "validation_error", field="parent_id")
         assert error["message"] == "The parent team does not exist."
     team = make_team(org)
     for lead in (str(other_org.users["labeler"]), str(uuid7())):
@@ -83,7 +78,7 @@ def test_a_body_names_what_is_there(org: Org, other_org: Org) -> None:
             org.api("admin").post("/teams", json={"name": "T", "lead_id": lead}),
             org.api("admin").patch(f"/teams/{team['id']}", json={"lead_id": lead}),
         ):
-            _error(answer, 400, "validation_error", "lead_id")
+            check_error(answer, 400, "validation_error", field="lead_id")
     assert [row["name"] for row in org.api("viewer").get("/teams").json["data"]] == ["Invoices"]
 
 
@@ -98,9 +93,9 @@ def test_an_update_changes_what_it_names(org: Org) -> None:
     same = {"description", "members", "member_count", "lead_id", "parent_id", "created_at"}
     assert {name: changed[name] for name in same} == {name: team[name] for name in same}
     assert (changed["name"], changed["skills"], changed["revision"]) == ("Bills", ["b"], 2)
-    _error(org.api("admin").patch(path, json=body), 409, "stale_precondition", None)
+    check_error(org.api("admin").patch(path, json=body), 409, "stale_precondition", field=None)
     stale = org.api("admin").patch(path, json={"name": "X"}, headers={"If-Match": '"1"'})
-    assert _error(stale, 409, "stale_precondition", None)["details"] == {"current_revision": 2}
+    check_error(stale, 409, "stale_precondition", field=None, details={"current_revision": 2})
     assert org.api("admin").patch(path, json={}).json["data"] == changed
 
 
@@ -138,7 +133,7 @@ def test_two_of_a_name_are_not_moved_together(org: Org) -> None:
     low = make_team(org, "Same", parent_id=top["id"])
     make_team(org, "SAME")
     answer = org.api("admin").delete(f"/teams/{top['id']}")
-    assert _error(answer, 409, "conflict", None)["details"] == {"names": ["Same"]}
+    check_error(answer, 409, "conflict", field=None, details={"names": ["Same"]})
     assert get_team(org, low)["parent_id"] == top["id"]
 
 
@@ -147,7 +142,7 @@ def test_a_deletion_may_name_the_revision(org: Org) -> None:
     path = f"/teams/{team['id']}"
     org.api("admin").patch(path, json={"description": "x"})
     stale = org.api("admin").delete(path, headers={"If-Match": '"1"'})
-    _error(stale, 409, "stale_precondition", None)
+    check_error(stale, 409, "stale_precondition", field=None)
     assert org.api("admin").delete(path, headers={"If-Match": '"2"'}).status_code == 204
 
 
@@ -176,8 +171,7 @@ def test_a_list_is_filtered(org: Org) -> None:
     ]
     for query, teams in wanted:
         answer = org.api("viewer").get("/teams", query_string=query)
-        assert answer.status_code == 200, answer.json
-        listed_teams = answer.json["data"]
+        listed_teams = get_data(answer)
         assert [row["id"] for row in listed_teams] == [row["id"] for row in teams], query
         assert answer.json["meta"]["total"] == len(teams)
     members = {row["id"]: row["member_count"] for row in listed_teams}

@@ -9,6 +9,8 @@ from app.identity.teams import chart
 from app.identity.teams.models import MAX_DEPTH
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.queueing import run_concurrently
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team, make_teams
@@ -27,9 +29,7 @@ def _chain(org: Org, length: int, name: str = "Level") -> list[dict[str, Any]]:
 
 
 def _chart(org: Org, query: str = "") -> dict[str, Any]:
-    answer = org.api("viewer").get(f"/teams/org-chart{query}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(org.api("viewer").get(f"/teams/org-chart{query}")))
 
 
 def _build_name_tree(nodes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -39,10 +39,7 @@ def _build_name_tree(nodes: list[dict[str, Any]]) -> dict[str, Any]:
 def test_a_team_is_never_below_itself(org: Org) -> None:
     top, middle, low = _chain(org, 3)
     for team, parent in ((top, top), (top, middle), (top, low), (middle, low)):
-        answer = _move(org, team, parent["id"])
-        assert answer.status_code == 400
-        assert answer.json["error"]["code"] == "validation_error"
-        assert answer.json["error"]["field"] == "parent_id"
+        check_error(_move(org, team, parent["id"]), 400, "validation_error", field="parent_id")
     assert _move(org, low, top["id"]).status_code == 200
     assert _move(org, middle, low["id"]).status_code == 200
     assert _move(org, low, None).status_code == 200

@@ -8,6 +8,8 @@ import pytest
 from app.identity.users import queries
 from app.kit import db
 from tests.factories import Org
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 
 KINDS = {
     *("assignment", "mention", "review_rejected", "export_ready", "export_failed"),
@@ -38,11 +40,10 @@ def test_no_organization_is_needed(org: Org) -> None:
 
 def test_name_locale_and_time_zone_change(org: Org) -> None:
     changes = {"name": " Zoë Weiß ", "locale": "de-AT", "time_zone": "Europe/Vienna"}
-    answer = org.api("viewer").patch("/users/me", changes)
-    assert answer.status_code == 200
+    data = get_data(org.api("viewer").patch("/users/me", changes))
     me = org.api("viewer").get("/users/me").json["data"]
     assert (me["name"], me["locale"], me["time_zone"]) == ("Zoë Weiß", "de-AT", "Europe/Vienna")
-    assert me == answer.json["data"]
+    assert me == data
     assert me["revision"] == 2
     assert org.api("viewer").get("/auth/session").json["data"]["user"]["name"] == "Zoë Weiß"
 
@@ -81,9 +82,7 @@ def test_an_old_revision_is_stale_in_body_and_header(org: Org) -> None:
         {"json": {"name": "Two"}, "headers": {"If-Match": '"1"'}},
     ):
         answer = api.patch("/users/me", **kwargs)
-        assert answer.status_code == 409
-        assert answer.json["error"]["code"] == "stale_precondition"
-        assert answer.json["error"]["details"] == {"current_revision": 2}
+        check_error(answer, 409, "stale_precondition", details={"current_revision": 2})
     assert api.get("/users/me").json["data"]["name"] == "One"
 
 

@@ -10,6 +10,8 @@ from werkzeug.test import TestResponse
 from app.identity.sso import callbacks, service
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.sessions import terminate_backend
 from tests.identity.sso.conftest import Browser
 from tests.identity.sso.saml.conftest import Forger, Form, count_rows
@@ -61,9 +63,7 @@ def build_form(forger: Forger, browser: Browser) -> Form:
 
 
 def get_code(forger: Forger, browser: Browser) -> str:
-    arrived = browser.post_form(forger.org, build_form(forger, browser))
-    assert arrived.status_code == 200, arrived.json
-    return str(arrived.json["data"]["code"])
+    return str(get_data(browser.post_form(forger.org, build_form(forger, browser)))["code"])
 
 
 def check_interrupted(answer: TestResponse) -> None:
@@ -82,8 +82,7 @@ def test_an_interrupted_response_only_uses_the_flow_up(
         check_interrupted(browser.post_form(forger.org, form))
     # The assertion is not recorded either: it is recorded in the same transaction.
     assert count_rows(forger.org) == before
-    again = browser.post_form(forger.org, form)
-    assert (again.status_code, again.json["error"]["field"]) == (400, "RelayState")
+    check_error(browser.post_form(forger.org, form), 400, "validation_error", field="RelayState")
     assert count_rows(forger.org) == before
     assert browser.exchange(get_code(forger, browser)).status_code == 200
     assert count_rows(forger.org) == {name: count + 1 for name, count in before.items()}
@@ -100,8 +99,7 @@ def test_an_interrupted_exchange_uses_the_code_up(
         check_interrupted(browser.exchange(code))
     assert count_sessions(forger) == 0
     # Nobody else who saw the code can use it either.
-    again = browser.exchange(code)
-    assert (again.status_code, again.json["error"]["code"]) == (401, "invalid_credentials")
+    check_error(browser.exchange(code), 401, "invalid_credentials")
     assert count_sessions(forger) == 0
     assert browser.exchange(get_code(forger, browser)).status_code == 200
     assert count_sessions(forger) == 1

@@ -13,7 +13,8 @@ from werkzeug.test import TestResponse
 
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.factories.orgs import Api
+from tests.factories.errors import check_error
+from tests.factories.orgs import Api, get_data
 from tests.factories.queueing import run_concurrently
 from tests.factories.saml import certificate, key
 from tests.identity.sso.conftest import Browser
@@ -34,8 +35,7 @@ PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 @pytest.fixture
 def saml_org(org: Org, provider: Provider) -> Org:
     """Return an organization whose members sign in with the real provider."""
-    answer = configure(org, {"metadata_url": provider.metadata_url}, default_role="labeler")
-    assert answer.status_code == 200, answer.json
+    get_data(configure(org, {"metadata_url": provider.metadata_url}, default_role="labeler"))
     return org
 
 
@@ -54,9 +54,7 @@ def form(provider: Provider, saml_org: Org, browser: Browser) -> Form:
 
 
 def get_error_message(answer: TestResponse, status: int, code: str) -> str:
-    assert (answer.status_code, answer.json["error"]["code"]) == (status, code), answer.json
-    message: str = answer.json["error"]["message"]
-    return message
+    return str(check_error(answer, status, code)["message"])
 
 
 @pytest.mark.parametrize(
@@ -77,11 +75,7 @@ def test_a_new_person_signs_in(
     who = person()
     form = get_form(provider, saml_org, browser.start(saml_org), who, **options)
     assert form["action"].endswith(f"/api/v1/auth/sso/{saml_org.slug}/saml/acs")
-    arrived = browser.post_form(saml_org, form)
-    assert arrived.status_code == 200, arrived.json
-    answer = browser.exchange(arrived.json["data"]["code"])
-    assert answer.status_code == 200, answer.json
-    login = answer.json["data"]
+    login = get_data(browser.exchange(get_data(browser.post_form(saml_org, form))["code"]))
     assert (login["user"]["email"], login["user"]["name"]) == (who["email"], "Pat Example")
     assert login["organizations"] == [{"slug": saml_org.slug, "name": "Test", "role": "labeler"}]
     api = Api(saml_org.app.test_client(), login["access_token"], saml_org.slug)
@@ -97,9 +91,7 @@ def test_a_person_signs_in_with_another_provider_product(
     form = get_form(provider, org, browser.start(org), who)
     root = etree.fromstring(base64.b64decode(form["SAMLResponse"]))
     assert len(root.findall(".//{*}Signature")) == 2
-    arrived = browser.post_form(org, form)
-    assert arrived.status_code == 200, arrived.json
-    login = browser.exchange(arrived.json["data"]["code"]).json["data"]
+    login = browser.exchange(get_data(browser.post_form(org, form))["code"]).json["data"]
     assert (login["user"]["email"], login["user"]["name"]) == (who["email"], "Pat Example")
 
 
@@ -334,8 +326,7 @@ def test_the_form_may_have_additional_members(saml_org: Org, form: Form, browser
     lines = "\r\n".join(
         form["SAMLResponse"][i : i + 76] for i in range(0, len(form["SAMLResponse"]), 76)
     )
-    arrived = browser.post_form(saml_org, form, SAMLResponse=lines, submit="Continue")
-    assert arrived.status_code == 200, arrived.json
+    get_data(browser.post_form(saml_org, form, SAMLResponse=lines, submit="Continue"))
 
 
 def test_the_metadata_is_the_same_for_every_slug(org: Org, saml_org: Org) -> None:
