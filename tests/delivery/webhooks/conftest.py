@@ -27,6 +27,7 @@ from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org, drain, run_jobs_of
+from tests.factories.orgs import get_data
 from tests.factories.servers import serve_http
 
 INSIDE = "127.0.0.2"
@@ -147,10 +148,7 @@ class Hooks:
 
     def create(self, path: str = "/hook", **members: Any) -> dict[str, Any]:
         body = {"url": self.receiver.url(path), "events": ["artifact.ingested"], **members}
-        answer = self.org.api("admin").post("/webhooks", json=body)
-        assert answer.status_code == 201, answer.text
-        created: dict[str, Any] = answer.json["data"]
-        return created
+        return dict(get_data(self.org.api("admin").post("/webhooks", json=body), 201))
 
     def get(self, webhook: dict[str, Any]) -> dict[str, Any]:
         answer = self.org.api("admin").get(f"/webhooks/{webhook['id']}")
@@ -166,15 +164,11 @@ class Hooks:
     def redeliver(self, webhook: dict[str, Any], delivery: dict[str, Any]) -> Any:
         """Send a request to redeliver a delivery, and return the delivery."""
         path = f"/webhooks/{webhook['id']}/deliveries/{delivery['id']}/redeliver"
-        answer = self.org.api("admin").post(path)
-        assert answer.status_code == 202, answer.text
-        return answer.json["data"]
+        return get_data(self.org.api("admin").post(path), 202)
 
     def list_deliveries(self, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
         path = f"/webhooks/{webhook['id']}/deliveries"
-        answer = self.org.api("admin").get(path, query_string=query)
-        assert answer.status_code == 200, answer.text
-        return list(answer.json["data"])
+        return list(get_data(self.org.api("admin").get(path, query_string=query)))
 
     def get_only_delivery(self, webhook: dict[str, Any]) -> dict[str, Any]:
         (delivery,) = self.list_deliveries(webhook)
@@ -219,6 +213,13 @@ class Hooks:
         limits = [BeginLimit(self.org.id, row.id, number) for row in webhooks]
         with self.as_deliverer():
             return leases.begin_attempts(limits, max_attempts=4)
+
+    def begin_only_attempt(self) -> tuple[dict[str, Any], Attempt]:
+        """Create a webhook, emit an event, and return the webhook and the attempt that begins."""
+        created = self.create()
+        self.emit()
+        (attempt,) = self.begin_attempts()
+        return created, attempt
 
     def record_results(self, *results: AttemptResult) -> None:
         """Record outcomes, as a deliverer does."""
@@ -268,6 +269,11 @@ class Hooks:
                 return
             self.end_pauses()
         raise AssertionError("deliveries were still due after the time limit")
+
+    def deliver_events(self, count: int = 1, **options: Any) -> None:
+        """Emit events as `emit` does, and deliver them."""
+        self.emit(count, **options)
+        self.deliver()
 
     def retry(self) -> None:
         """Make all retries due, and deliver."""

@@ -72,8 +72,7 @@ def test_activating_again_revives_nothing(hooks: Any) -> None:
     hooks.act(created, "deactivate")
     assert hooks.act(created, "activate")["active"] is True
     assert hooks.count_deliveries(created, "pending") == LEFT
-    hooks.emit(3)
-    hooks.deliver()
+    hooks.deliver_events(3)
     assert len(hooks.receiver.received) == 3
     assert hooks.count_deliveries(created, "delivered") == 3
     run_jobs_of(hooks.org, "bulk")

@@ -13,6 +13,7 @@ from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.kit import container
 from app.kit.jobs.relay import Relay
 from tests.delivery.webhooks.conftest import build_verifier, compute_signature, run_dispatchers
+from tests.factories.errors import check_error
 from tests.factories.queueing import run_concurrently
 
 
@@ -45,8 +46,7 @@ def test_a_deactivated_webhook_can_be_tested(hooks: Any) -> None:
 
 def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     queued = hooks.redeliver(created, hooks.get_only_delivery(created))
     assert (queued["status"], queued["round"]) == ("pending", 2)
     hooks.deliver()
@@ -64,15 +64,12 @@ def test_what_is_on_its_way_is_not_redelivered(hooks: Any) -> None:
     created = hooks.create()
     queued = hooks.act(created, "test")
     path = f"/webhooks/{created['id']}/deliveries/{queued['id']}/redeliver"
-    answer = hooks.org.api("admin").post(path)
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"state": "pending"}
+    check_error(hooks.org.api("admin").post(path), 409, "conflict", details={"state": "pending"})
 
 
 def test_a_deactivated_webhook_gets_no_redelivery(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     (delivery,) = hooks.list_deliveries(created)
     api.post(path + "/deactivate")
@@ -88,8 +85,7 @@ def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any) -> None:
     assert new != old
     assert len(new) == 64
     assert rotated["previous_secret_expires_at"] is not None
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     request = hooks.receiver.received[-1]
     assert request.headers["X-Service-Signature"] == compute_signature(new, request.body)
     assert len(request.headers["webhook-signature"].split(" ")) == 2
@@ -97,8 +93,7 @@ def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any) -> None:
         build_verifier(secret).verify(request.body, request.headers)
 
     hooks.update("webhooks", "previous_secret_expires_at = now() - interval '1 second'")
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     request = hooks.receiver.received[-1]
     build_verifier(new).verify(request.body, request.headers)
     with pytest.raises(WebhookVerificationError):
@@ -121,8 +116,7 @@ def test_a_rotation_is_the_same_only_of_the_same_revision(hooks: Any) -> None:
 def test_a_second_rotation_forgets_the_first_secret(hooks: Any) -> None:
     created = hooks.create()
     second, third = (hooks.act(created, "rotate-secret")["secret"] for _ in range(2))
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     request = hooks.receiver.received[-1]
     for secret in (second, third):
         build_verifier(secret).verify(request.body, request.headers)

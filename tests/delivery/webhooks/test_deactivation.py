@@ -17,8 +17,7 @@ def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any) -> None:
     second = hooks.org.add_user("second", "owner")
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
-    hooks.emit(40)
-    hooks.deliver()
+    hooks.deliver_events(40)
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (False, 10)
     assert "500" in webhook["disabled_reason"]
@@ -41,8 +40,7 @@ def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any) -> None:
 def test_the_owners_get_mail(app: Flask, hooks: Any, work: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
-    hooks.emit(10)
-    hooks.deliver()
+    hooks.deliver_events(10)
     work()
     mails = [
         mail
@@ -78,8 +76,7 @@ def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks:
 def test_activating_forgets_the_failures(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[BROKEN] * 10, Answer())
-    hooks.emit(12)
-    hooks.deliver()
+    hooks.deliver_events(12)
     assert hooks.get(created)["active"] is False
     activated = hooks.act(created, "activate")
     assert (activated["active"], activated["consecutive_failures"]) == (True, 0)
@@ -96,8 +93,7 @@ def test_activating_forgets_the_failures(hooks: Any) -> None:
 def test_failures_of_test_deliveries_do_not_count(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[BROKEN] * 14, Answer())
-    hooks.emit(2)
-    hooks.deliver()
+    hooks.deliver_events(2)
     for _ in range(12):
         hooks.act(created, "test")
         hooks.deliver()
@@ -113,8 +109,7 @@ def test_failures_of_test_deliveries_do_not_count(hooks: Any) -> None:
 def test_deactivating_abandons_what_waits(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN, Answer())
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     hooks.act(created, "deactivate")
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
@@ -129,14 +124,12 @@ def test_deactivating_abandons_what_waits(hooks: Any) -> None:
 def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[BROKEN] * 10, Answer(204))
-    hooks.emit(10)
-    hooks.deliver()
+    hooks.deliver_events(10)
     assert hooks.get(created)["consecutive_failures"] == 10
     hooks.act(created, "test")
     hooks.deliver()
     assert hooks.list_deliveries(created, event="test")[0]["status"] == "delivered"
     assert hooks.get(created)["active"] is False
     hooks.act(created, "activate")
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     assert hooks.list_deliveries(created)[0]["status"] == "delivered"

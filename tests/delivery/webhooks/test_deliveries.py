@@ -31,8 +31,7 @@ CONTRACT_HEADERS = {
 def test_a_delivery_as_the_receiver_sees_it(hooks: Any) -> None:
     created = hooks.create()
     data = CATALOG["artifact.ingested"].sample["data"]
-    hooks.emit(data=data)
-    hooks.deliver()
+    hooks.deliver_events(data=data)
     (request,) = hooks.receiver.received
     assert set(request.headers) >= CONTRACT_HEADERS
     body = json.loads(request.body)
@@ -59,8 +58,7 @@ def test_a_delivery_as_the_receiver_sees_it(hooks: Any) -> None:
 
 def test_a_delivery_as_the_api_shows_it(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     (request,) = hooks.receiver.received
     (listed,) = hooks.list_deliveries(created)
     api = hooks.org.api("admin")
@@ -103,8 +101,7 @@ def test_a_webhook_gets_no_events_from_before_its_creation(hooks: Any) -> None:
     earlier = hooks.create("/earlier")
     hooks.emit()
     later = hooks.create("/later")
-    hooks.emit(2)
-    hooks.deliver()
+    hooks.deliver_events(2)
     assert len(hooks.list_deliveries(earlier)) == 3
     assert len(hooks.list_deliveries(later)) == 2
 
@@ -112,8 +109,7 @@ def test_a_webhook_gets_no_events_from_before_its_creation(hooks: Any) -> None:
 def test_the_list_is_filtered_and_paged(hooks: Any) -> None:
     created = hooks.create(events=["export.completed", "drift.detected"])
     hooks.emit(3, name="export.completed")
-    hooks.emit(2, name="drift.detected")
-    hooks.deliver()
+    hooks.deliver_events(2, name="drift.detected")
     assert len(hooks.list_deliveries(created, event="drift.detected")) == 2
     assert len(hooks.list_deliveries(created, status="delivered")) == 5
     assert hooks.list_deliveries(created, status="pending") == []
@@ -152,8 +148,7 @@ def test_the_request_that_caused_it_goes_along(hooks: Any) -> None:
 def test_old_deliveries_and_secrets_are_forgotten(hooks: Any) -> None:
     created = hooks.create()
     hooks.act(created, "rotate-secret")
-    hooks.emit(2)
-    hooks.deliver()
+    hooks.deliver_events(2)
     old, kept = hooks.list_deliveries(created)
     aged = "updated_at = now() - interval '31 days'"
     hooks.update("webhook_deliveries", aged, "id = :id", id=old["id"])
@@ -171,8 +166,7 @@ def test_deliveries_are_counted(hooks: Any) -> None:
     hooks.create()
     app = hooks.org.app
     before = get_metric(app, "labeling_deliveries_total", outcome="delivered")
-    hooks.emit(3)
-    hooks.deliver()
+    hooks.deliver_events(3)
     assert get_metric(app, "labeling_deliveries_total", outcome="delivered") == before + 3
     hooks.create_deliveries(2)
     metrics = scrape(app)

@@ -24,8 +24,7 @@ DELAYS = (30, 120, 300)
 
 def _deliver_one(hooks: Any, webhook: dict[str, Any]) -> dict[str, Any]:
     """Emit an event, deliver it, and return its only delivery."""
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     return dict(hooks.get_only_delivery(webhook))
 
 
@@ -74,8 +73,7 @@ def test_every_2xx_is_a_success(hooks: Any) -> None:
     statuses = [200, 201, 202, 203, 204, 205, 206, 208, 226, 250, 299]
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *(Answer(status, b"") for status in statuses))
-    hooks.emit(len(statuses))
-    hooks.deliver()
+    hooks.deliver_events(len(statuses))
     delivered = hooks.list_deliveries(created, status="delivered")
     status_codes = [attempt["status_code"] for d in delivered for attempt in d["attempts"]]
     assert sorted(status_codes) == statuses

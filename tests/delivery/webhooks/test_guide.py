@@ -81,8 +81,7 @@ def test_the_test_vector() -> None:
 )
 def test_the_snippets_verify_what_is_sent(hooks: Any, verify: Any) -> None:
     created = hooks.create()
-    hooks.emit(data={"text": "Grüße, 世界"})
-    hooks.deliver()
+    hooks.deliver_events(data={"text": "Grüße, 世界"})
     (request,) = hooks.receiver.received
     signature = request.headers["X-Service-Signature"]
     assert verify(created["secret"], request.body, signature) is True
@@ -97,8 +96,7 @@ def test_the_snippets_verify_what_is_sent(hooks: Any, verify: Any) -> None:
 
 def test_the_standard_snippet_verifies_what_is_sent(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     (request,) = hooks.receiver.received
     snippet = _load_python_snippets().verified
     assert snippet(created["secret"], request.body, request.headers) == json.loads(request.body)
@@ -156,8 +154,7 @@ def test_the_vectors_are_what_the_service_sends() -> None:
 @pytest.mark.parametrize("language", ["python", "javascript"])
 def test_the_verifiers_accept_a_delivery(hooks: Any, language: str) -> None:
     created = hooks.create()
-    hooks.emit(data={"text": "Grüße, 世界"})
-    hooks.deliver()
+    hooks.deliver_events(data={"text": "Grüße, 世界"})
     (request,) = hooks.receiver.received
     headers = {name.lower(): value for name, value in request.headers.items()}
     call = {

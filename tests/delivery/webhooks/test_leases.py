@@ -67,9 +67,7 @@ def test_what_has_begun_does_not_begin_twice(hooks: Any) -> None:
 
 
 def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any) -> None:
-    created = hooks.create()
-    hooks.emit()
-    (attempt,) = hooks.begin_attempts()
+    created, attempt = hooks.begin_only_attempt()
     result = sending.send(attempt)
     assert result.ok
     hooks.expire_leases()
@@ -116,9 +114,7 @@ def test_a_late_outcome_replaces_the_interruption(hooks: Any) -> None:
 
 
 def test_what_arrived_after_the_deactivation_counts_as_delivered(hooks: Any) -> None:
-    created = hooks.create()
-    hooks.emit()
-    (attempt,) = hooks.begin_attempts()
+    created, attempt = hooks.begin_only_attempt()
     hooks.act(created, "deactivate")
     assert hooks.get_only_delivery(created)["status"] == "abandoned"
     hooks.record_results(sending.send(attempt))
@@ -127,9 +123,7 @@ def test_what_arrived_after_the_deactivation_counts_as_delivered(hooks: Any) -> 
 
 
 def test_an_outcome_of_an_earlier_round_says_nothing_of_this_one(hooks: Any) -> None:
-    created = hooks.create()
-    hooks.emit()
-    (attempt,) = hooks.begin_attempts()
+    created, attempt = hooks.begin_only_attempt()
     result = sending.send(attempt)
     hooks.expire_leases()
     hooks.deliver()
@@ -141,9 +135,7 @@ def test_an_outcome_of_an_earlier_round_says_nothing_of_this_one(hooks: Any) -> 
 
 
 def test_outcomes_of_a_webhook_that_is_gone_are_dropped(hooks: Any) -> None:
-    created = hooks.create()
-    hooks.emit()
-    (attempt,) = hooks.begin_attempts()
+    created, attempt = hooks.begin_only_attempt()
     hooks.org.api("admin").delete(f"/webhooks/{created['id']}")
     hooks.record_results(sending.send(attempt))
     sql = "SELECT count(*) AS n FROM webhook_attempts WHERE organization_id = :org"
@@ -158,9 +150,7 @@ def test_a_webhook_deactivated_before_its_turn_gets_nothing(hooks: Any) -> None:
 
 
 def test_requeued_attempts_do_not_count(hooks: Any) -> None:
-    created = hooks.create()
-    hooks.emit()
-    (attempt,) = hooks.begin_attempts()
+    created, attempt = hooks.begin_only_attempt()
     with hooks.as_deliverer():
         leases.requeue([attempt, attempt])
         leases.requeue([attempt])

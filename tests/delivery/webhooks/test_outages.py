@@ -51,8 +51,7 @@ def test_a_secret_that_cannot_be_read_fails_the_delivery(hooks: Any) -> None:
     created = hooks.create()
     other = Keyring("another root", [Fernet.generate_key().decode()])
     hooks.update("webhooks", "secret = :secret", secret=other.encrypt("0" * 64))
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("failed", None)
     assert delivery["attempts"][0]["error_kind"] == "secret"
@@ -70,8 +69,7 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     new = Fernet.generate_key().decode()
     keys = (new, *current.settings.encryption_keys)
     monkeypatch.setattr(current, "keyring", Keyring(current.settings.secret_key, keys))
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     assert hooks.get_only_delivery(created)["status"] == "delivered"
 
     with hooks.as_deliverer():
@@ -81,8 +79,7 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     (row,) = hooks.sql("SELECT secret, previous_secret FROM webhooks WHERE organization_id = :org")
     assert only_new.decrypt(row.previous_secret).decode() == created["secret"]
     monkeypatch.setattr(current, "keyring", only_new)
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     assert {d["status"] for d in hooks.list_deliveries(created)} == {"delivered"}
 
 
@@ -100,8 +97,7 @@ def test_the_recorder_waits_for_the_database(
 ) -> None:
     created = hooks.create()
     calls = fail_two_writes(hooks, monkeypatch, failure)
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     assert calls == [1, 1, 1]
     assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert len(hooks.receiver.received) == 1
@@ -121,8 +117,7 @@ def test_an_outcome_that_cannot_be_written_takes_no_other_along(
         return real(results)
 
     monkeypatch.setattr(recorder, "write", picky)
-    hooks.emit(20)
-    hooks.deliver()
+    hooks.deliver_events(20)
     statuses = {d["id"]: d["status"] for d in hooks.list_deliveries(created)}
     assert statuses.pop(str(poisoned[0])) == "pending", "its lease will run out"
     assert set(statuses.values()) == {"delivered"}
@@ -141,8 +136,7 @@ def test_the_dispatcher_waits_for_the_database(hooks: Any, monkeypatch: pytest.M
         return real(limits, max_attempts=max_attempts, include_failing=include_failing)
 
     monkeypatch.setattr(leases, "begin_attempts", unreliable)
-    hooks.emit(5)
-    hooks.deliver()
+    hooks.deliver_events(5)
     assert len(calls) >= 3
     assert len(hooks.list_deliveries(created, status="delivered")) == 5
     assert len(hooks.receiver.received) == 5

@@ -36,8 +36,7 @@ def _count_begun_deliveries(hooks: Any) -> int:
 def test_a_receiver_that_restarts_loses_nothing(hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[AWAY] * 6, Answer())
-    hooks.emit(200)
-    hooks.deliver()
+    hooks.deliver_events(200)
     waiting = hooks.list_deliveries(created, status="pending")
     assert len(waiting) == 6, "those that failed wait for their retries"
     assert {len(delivery["attempts"]) for delivery in waiting} == {1}
@@ -54,11 +53,9 @@ def test_a_receiver_that_restarts_loses_nothing(hooks: Any) -> None:
 
 def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit(20)
-    hooks.deliver()
+    hooks.deliver_events(20)
     hooks.receiver.add_responses("/hook", AWAY)
-    hooks.emit(200)
-    hooks.deliver()
+    hooks.deliver_events(200)
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (False, DEACTIVATE_AT)
     assert len(hooks.receiver.received) == 20 + DEACTIVATE_AT
@@ -90,8 +87,7 @@ def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
 def test_a_success_ends_the_pause(hooks: Any) -> None:
     hooks.create()
     hooks.receiver.add_responses("/hook", AWAY, Answer())
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     assert _get_pacing(hooks).failures == 1
     hooks.make_due()
     hooks.deliver()
@@ -102,8 +98,7 @@ def test_a_pause_moves_no_retry(hooks: Any) -> None:
     """Retries are due 30 seconds after the failure, whatever the webhook's own pause."""
     hooks.create()
     hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
-    hooks.emit(12)
-    hooks.deliver()
+    hooks.deliver_events(12)
     delays = hooks.sql(
         "SELECT next_attempt_at - updated_at AS delay FROM webhook_deliveries"
         " WHERE organization_id = :org AND status = 'pending'"
@@ -117,8 +112,7 @@ def test_a_retry_does_not_wait_for_the_pause(hooks: Any, work: Any) -> None:
     """Its time is that of its own delivery. First attempts wait."""
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     hooks.create_deliveries(5)
     for number in (2, 3, 4):
         hooks.pause_webhooks()
@@ -193,8 +187,7 @@ def test_test_deliveries_ignore_the_pause(hooks: Any, work: Any) -> None:
 def test_a_redelivery_keeps_to_the_pause(hooks: Any, work: Any) -> None:
     """It counts when it fails: hundreds at once must not deactivate what is being mended."""
     created = hooks.create()
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     hooks.pause_webhooks()
     hooks.redeliver(created, hooks.get_only_delivery(created))
     work()

@@ -136,6 +136,12 @@ class Deliverer:
         return Counter(attempt.organization_id for attempt in self.under_way)
 
 
+def _create_deliverer(due: int, *, failures: int = 0) -> tuple[Deliverer, Hook]:
+    """Return a deliverer with one webhook, and the webhook."""
+    deliverer = Deliverer()
+    return deliverer, deliverer.hook(due, failures=failures)
+
+
 def _attempt(hook: Hook, *, test: bool = False, replayed: bool = False) -> Attempt:
     return Attempt(
         organization_id=hook.organization,
@@ -162,8 +168,7 @@ def _attempt(hook: Hook, *, test: bool = False, replayed: bool = False) -> Attem
 def test_a_webhook_is_due_again_when_a_replay_is_recorded() -> None:
     """The statement begins few replays at once, even if many are due."""
     for replayed in (False, True):
-        deliverer = Deliverer()
-        hook = deliverer.hook(1)
+        deliverer, hook = _create_deliverer(1)
         deliverer.find()
         picked = deliverer.quotas.pick(64)
         assert [webhook.limit.max_replays for webhook in picked] == [1]
@@ -178,8 +183,7 @@ def test_a_webhook_is_due_again_when_a_replay_is_recorded() -> None:
 
 
 def test_a_quick_webhook_gets_eight_at_a_time() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(100)
+    deliverer, hook = _create_deliverer(100)
     first, second = deliverer.run()
     deliverer.finish(first)
     assert len(deliverer.run()) == MAX_CONCURRENT - 1 == 7
@@ -189,8 +193,7 @@ def test_a_quick_webhook_gets_eight_at_a_time() -> None:
 
 
 def test_with_the_first_failure_no_other_attempt_starts_and_all_goes_back() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(100)
+    deliverer, hook = _create_deliverer(100)
     deliverer.finish(deliverer.run()[1])
     deliverer.run()
     assert deliverer.sending(hook) == MAX_CONCURRENT == 8
@@ -206,8 +209,7 @@ def test_with_the_first_failure_no_other_attempt_starts_and_all_goes_back() -> N
 
 
 def test_one_success_among_failures_goes_on_at_full_speed() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(100)
+    deliverer, hook = _create_deliverer(100)
     one, another = deliverer.run()
     results = [deliverer.end(one, ok=False), deliverer.end(another)]
     for result in results:
@@ -217,8 +219,7 @@ def test_one_success_among_failures_goes_on_at_full_speed() -> None:
 
 
 def test_a_failing_one_is_tried_once_and_a_success_ends_that() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(50, failures=3)
+    deliverer, hook = _create_deliverer(50, failures=3)
     (probe,) = deliverer.run()
     assert deliverer.run() == [], "one at a time"
     deliverer.finish(probe)
@@ -227,8 +228,7 @@ def test_a_failing_one_is_tried_once_and_a_success_ends_that() -> None:
 
 
 def test_failures_that_another_deliverer_saw_count_here_too() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(50)
+    deliverer, hook = _create_deliverer(50)
     deliverer.find()
     hook.failures = 4
     assert len(deliverer.run()) == 1
@@ -237,8 +237,7 @@ def test_failures_that_another_deliverer_saw_count_here_too() -> None:
 
 def test_what_begun_without_knowledge_of_a_failure_goes_back() -> None:
     """The statement had not seen it, and the failure is written before it answers."""
-    deliverer = Deliverer()
-    hook = deliverer.hook(100)
+    deliverer, hook = _create_deliverer(100)
     (one, _) = deliverer.run()
     deliverer.finish(one)
     deliverer.find()
@@ -262,8 +261,7 @@ def test_a_paused_one_is_asked_for_once() -> None:
 
 
 def test_a_slow_one_gets_two() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(100)
+    deliverer, hook = _create_deliverer(100)
     for attempt in deliverer.run():
         deliverer.finish(attempt, ms=SLOW_MS)
     deliverer.run()
@@ -271,8 +269,7 @@ def test_a_slow_one_gets_two() -> None:
 
 
 def test_one_that_becomes_slow_gives_back_what_was_prefetched() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(100)
+    deliverer, hook = _create_deliverer(100)
     deliverer.finish(deliverer.run()[0])
     deliverer.run()
     for attempt in list(deliverer.under_way):
@@ -392,8 +389,7 @@ def test_an_attempt_that_was_given_up_is_returned() -> None:
 
 
 def test_tests_are_sent_to_a_failing_webhook() -> None:
-    deliverer = Deliverer()
-    hook = deliverer.hook(1)
+    deliverer, hook = _create_deliverer(1)
     deliverer.find()
     picked = deliverer.quotas.pick(64)
     test = _attempt(hook, test=True)

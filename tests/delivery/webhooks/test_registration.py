@@ -60,8 +60,7 @@ def test_no_other_answer_row_or_line_has_the_secret(
         created = hooks.create()
         path = f"/webhooks/{created['id']}"
         api.post(path + "/test")
-        hooks.emit()
-        hooks.deliver()
+        hooks.deliver_events()
         answers = [api.get("/webhooks"), api.get(path), api.get(path + "/deliveries")]
         answers += [api.patch(path, json={"description": "x"}), api.post(path + "/deactivate")]
         answers += [api.post(path + "/activate")]

@@ -86,8 +86,7 @@ def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any) -> None:
     """Ten failures abandon 40 deliveries, most of them without an attempt."""
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
-    hooks.emit(40)
-    hooks.deliver()
+    hooks.deliver_events(40)
     failed = {r.headers["X-Service-Delivery"]: r for r in hooks.receiver.received}
     assert hooks.get(created)["missed_count"] == 40
     hooks.receiver.answers.clear()
@@ -160,8 +159,7 @@ def test_tests_are_never_replayed(hooks: Any) -> None:
 
 def test_what_was_delivered_within_a_day_is_not_sent_again(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit(3)
-    hooks.deliver()
+    hooks.deliver_events(3)
     old = hooks.list_deliveries(created)[0]["id"]
     delivered_earlier = "delivered_at = now() - interval '25 hours'"
     hooks.update("webhook_deliveries", delivered_earlier, "id = :id", id=old)
@@ -187,9 +185,7 @@ def test_a_delivery_that_is_replayed_twice_is_sent_once_at_a_time(hooks: Any) ->
 
 
 def test_a_replay_waits_for_an_attempt_from_before_the_deactivation(hooks: Any) -> None:
-    created = hooks.create()
-    hooks.emit(1)
-    (attempt,) = hooks.begin_attempts()
+    created, attempt = hooks.begin_only_attempt()
     hooks.act(created, "deactivate")
     _replay(hooks, created)
     assert hooks.begin_attempts() == []

@@ -22,8 +22,7 @@ def test_the_list_counts_what_became_of_deliveries(hooks: Any) -> None:
     inactive = "active = false, deactivated_at = now() - interval '99 days'"
     hooks.update("webhooks", inactive, "id = :id", id=idle["id"])
     hooks.receiver.add_responses("/bad", Answer(500))
-    hooks.emit(2)
-    hooks.deliver()
+    hooks.deliver_events(2)
     for _ in range(3):
         hooks.make_due()
         hooks.deliver()

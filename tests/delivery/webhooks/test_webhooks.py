@@ -45,8 +45,7 @@ def test_update_changes_what_is_sent_and_keeps_the_secret(hooks: Any) -> None:
     assert {name: answer.json["data"][name] for name in change} == change
     assert hooks.sql("SELECT secret FROM webhooks WHERE organization_id = :org") == secret
     hooks.emit(name="artifact.ingested")
-    hooks.emit(name="tag_set.accepted")
-    hooks.deliver()
+    hooks.deliver_events(name="tag_set.accepted")
     assert [r.path for r in hooks.receiver.received] == ["/new"]
     assert api.patch(path, json={}).json["data"]["url"] == change["url"]
 
@@ -88,16 +87,14 @@ def test_of_two_writers_one_wins(hooks: Any) -> None:
 
 def test_deliveries_do_not_make_a_revision_stale(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     assert hooks.get(created)["revision"] == created["revision"]
     assert hooks.get(created)["updated_at"] == created["updated_at"]
 
 
 def test_delete_takes_the_deliveries_along(hooks: Any) -> None:
     created = hooks.create()
-    hooks.emit(2)
-    hooks.deliver()
+    hooks.deliver_events(2)
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     answer = api.delete(path)
     assert (answer.status_code, answer.data) == (204, b"")
@@ -106,8 +103,7 @@ def test_delete_takes_the_deliveries_along(hooks: Any) -> None:
     for table in ("webhooks", "webhook_deliveries", "webhook_attempts"):
         sql = f"SELECT count(*) AS n FROM {table} WHERE organization_id = :org"
         assert hooks.sql(sql)[0].n == 0
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     assert len(hooks.receiver.received) == 2
 
 
@@ -116,14 +112,12 @@ def test_deactivating_and_activating(hooks: Any) -> None:
     off = hooks.act(created, "deactivate")
     assert (off["active"], off["disabled_reason"]) == (False, "Deactivated by a user.")
     assert hooks.act(created, "deactivate") == off
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     (missed,) = hooks.list_deliveries(created)
     assert (missed["status"], missed["attempts"]) == ("abandoned", [])
     on = hooks.act(created, "activate")
     assert (on["active"], on["disabled_reason"], on["consecutive_failures"]) == (True, None, 0)
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Delivery"] != missed["id"]
 
@@ -147,8 +141,7 @@ def test_another_organizations_webhook_is_an_absent_one(
     hooks: Any, other_org: Org, method: str, action: str
 ) -> None:
     created = hooks.create()
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     delivery = hooks.list_deliveries(created)[0]["id"]
     body = {"json": {"description": "mine"}} if method == "PATCH" else {}
 
@@ -165,8 +158,7 @@ def test_another_organizations_webhook_is_an_absent_one(
 
 def test_a_delivery_is_found_under_its_own_webhook_only(hooks: Any) -> None:
     one, two = hooks.create("/one"), hooks.create("/two", events=["drift.detected"])
-    hooks.emit()
-    hooks.deliver()
+    hooks.deliver_events()
     delivery = hooks.list_deliveries(one)[0]["id"]
     api = hooks.org.api("admin")
     assert api.get(f"/webhooks/{two['id']}/deliveries/{delivery}").status_code == 404
