@@ -17,6 +17,7 @@ from app.kit.ids import uuid7
 from app.kit.storage.store import STAGING
 from app.workflow.tag_sets.models import TagSet
 from tests.factories import Org
+from tests.factories.labels import make_labeled
 from tests.factories.progress import OnProgress, install_progress_callback
 from tests.factories.workspace import Workspace
 
@@ -91,6 +92,11 @@ class Exports:
     def start(self, format: str = "jsonl", **body: Any) -> str:  # noqa: A002 - the member's name
         """Request an export, and return its id."""
         return str(read_answer(self.api.post("/exports", {"format": format, **body}), 202)["id"])
+
+    def start_labeled(self, count: int) -> str:
+        """Create labeled documents, request their export, and return its id."""
+        make_labeled(self.org, count)
+        return self.start()
 
     def get(self, export_id: str) -> dict[str, Any]:
         """Return the current state of an export."""

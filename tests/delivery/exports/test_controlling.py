@@ -12,8 +12,7 @@ MISSING = "00000000-0000-7000-8000-000000000000"
 
 
 def test_a_queued_export_is_cancelled_and_never_runs(exports: Any) -> None:
-    make_labeled(exports.org, 2)
-    export_id = exports.start()
+    export_id = exports.start_labeled(2)
     cancelled = exports.act(export_id, "cancel", 200)
     assert cancelled["status"] == "cancelled"
     assert cancelled["finished_at"] is not None
@@ -26,8 +25,7 @@ def test_a_queued_export_is_cancelled_and_never_runs(exports: Any) -> None:
 
 
 def test_a_running_export_is_cancelled(exports: Any, on_progress: Any) -> None:
-    make_labeled(exports.org, 5)
-    export_id = exports.start()
+    export_id = exports.start_labeled(5)
     seen: list[int] = []
 
     def cancel(done: int) -> None:

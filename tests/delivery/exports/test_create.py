@@ -7,6 +7,8 @@ import pytest
 
 from app.engines.formats import FORMATS
 from app.kit.ids import uuid7
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.pages import read_pages
 
 NO_FILTER = {
@@ -22,9 +24,7 @@ FEBRUARY = "2026-02-01T00:00:00Z"
 
 
 def test_what_was_left_out_is_filled_in(exports: Any) -> None:
-    answer = exports.api.post("/exports", {"format": "jsonl"})
-    assert answer.status_code == 202
-    export = answer.json["data"]
+    export = get_data(exports.api.post("/exports", {"format": "jsonl"}), 202)
     assert export["status"] == "queued"
     assert export["filter"] == {**NO_FILTER, "statuses": ["accepted"]}
     assert export["include"] == {
@@ -112,9 +112,7 @@ def test_which_and_in_what_state(
 )
 def test_rules_that_a_body_breaks(exports: Any, members: dict[str, Any], field: str) -> None:
     answer = exports.api.post("/exports", {"format": "csv", **members})
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 400, "validation_error", field=field)
     assert exports.api.get("/exports").json["meta"]["total"] == 0
     assert exports.list_events("export.requested") == []
 
@@ -155,10 +153,7 @@ def test_an_invalid_option_is_explained(exports: Any, body: dict[str, Any], mess
     ],
 )
 def test_bodies_of_another_shape(exports: Any, body: dict[str, Any], field: str) -> None:
-    answer = exports.api.post("/exports", body)
-    assert answer.status_code == 422
-    assert answer.json["error"]["code"] == "unprocessable"
-    assert answer.json["error"]["field"] == field
+    check_error(exports.api.post("/exports", body), 422, "unprocessable", field=field)
 
 
 def test_more_than_a_thousand_documents(exports: Any) -> None:
@@ -211,9 +206,7 @@ def test_the_list_is_filtered_and_the_newest_comes_first(exports: Any) -> None:
     waiting = exports.start("csv")
 
     def list_ids(query: str = "") -> list[str]:
-        answer = exports.api.get(f"/exports{query}")
-        assert answer.status_code == 200, answer.json
-        return [export["id"] for export in answer.json["data"]]
+        return [export["id"] for export in get_data(exports.api.get(f"/exports{query}"))]
 
     assert list_ids() == [waiting, csv, jsonl]
     assert list_ids("?sort=created_at") == [jsonl, csv, waiting]

@@ -13,6 +13,7 @@ from app.kit.jobs import enqueue
 from app.kit.storage import Storage, StorageUnavailable
 from tests.delivery.exports.conftest import read_answer
 from tests.factories.labels import make_labeled
+from tests.factories.orgs import get_data
 
 
 @pytest.fixture
@@ -87,9 +88,7 @@ def list_download_entries(exports: Any, completed_export: dict[str, Any]) -> lis
     """The audit log's entries about an export's downloads."""
     query = {"target_id": completed_export["id"], "action": "exports.download"}
     path = f"/organizations/{exports.org.slug}/audit-log"
-    answer = exports.org.api("admin").get(path, query_string=query)
-    assert answer.status_code == 200, answer.json
-    return list(answer.json["data"])
+    return list(get_data(exports.org.api("admin").get(path, query_string=query)))
 
 
 def test_the_audit_log_has_an_entry_for_each_download(

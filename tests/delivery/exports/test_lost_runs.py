@@ -26,8 +26,7 @@ def _assert_nothing_is_left(exports: Any, export_id: str) -> None:
 def test_a_run_that_lost_its_lease_writes_nothing(
     exports: Any, on_progress: OnProgress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_labeled(exports.org, 5)
-    export_id = exports.start()
+    export_id = exports.start_labeled(5)
     after: list[int] = []
 
     def lose(done: int) -> None:
@@ -72,8 +71,7 @@ def _cancel(exports: Any, export_id: str) -> None:
 def test_a_run_that_is_interrupted_at_the_last_moment_leaves_no_file(
     exports: Any, monkeypatch: pytest.MonkeyPatch, interrupt: Callable[..., None], status: str
 ) -> None:
-    make_labeled(exports.org, 2)
-    export_id = exports.start()
+    export_id = exports.start_labeled(2)
     complete = jobs.running.complete
 
     def too_late(*args: Any) -> None:
@@ -90,8 +88,7 @@ def test_a_run_that_is_interrupted_at_the_last_moment_leaves_no_file(
 def test_nobody_takes_the_lease_between_the_file_and_its_record(
     exports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_labeled(exports.org, 2)
-    export_id = exports.start()
+    export_id = exports.start_labeled(2)
     promote = StagedFile.promote
     free: list[Any] = []
 
@@ -134,8 +131,7 @@ def test_a_run_that_died_after_it_named_its_file_is_made_good(
 def test_a_storage_that_is_away_never_fails_an_export(
     exports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_labeled(exports.org, 2)
-    export_id = exports.start()
+    export_id = exports.start_labeled(2)
 
     def refuse(*_: Any) -> None:
         raise StorageUnavailable("s3://secret-bucket does not answer")
@@ -154,8 +150,7 @@ def test_a_storage_that_is_away_never_fails_an_export(
 def test_an_export_whose_every_run_fails_is_given_up(
     exports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_labeled(exports.org, 2)
-    export_id = exports.start()
+    export_id = exports.start_labeled(2)
 
     def refuse(*_: Any) -> None:
         raise RuntimeError("s3://secret-bucket does not answer")

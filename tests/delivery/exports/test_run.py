@@ -68,8 +68,7 @@ def test_a_workbook_with_too_many_columns_fails_at_once(
 
 
 def test_progress_is_seen_while_it_runs(exports: Any, on_progress: OnProgress) -> None:
-    make_labeled(exports.org, 5)
-    export_id = exports.start()
+    export_id = exports.start_labeled(5)
     seen: list[dict[str, Any]] = []
     on_progress(lambda _: seen.append(exports.get(export_id)))
     exports.work()
@@ -135,8 +134,7 @@ def test_a_second_run_of_a_completed_export_does_nothing(exports: Any) -> None:
 
 
 def test_an_export_that_somebody_ended_stops(exports: Any, on_progress: OnProgress) -> None:
-    make_labeled(exports.org, 5)
-    export_id = exports.start()
+    export_id = exports.start_labeled(5)
 
     def end(done: int) -> None:
         assert done < 3

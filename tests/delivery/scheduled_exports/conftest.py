@@ -12,6 +12,7 @@ from app.delivery.scheduled_exports.service import starting
 from app.kit import db, tenancy
 from tests.delivery.exports.conftest import Exports, read_answer
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.servers import serve_http
 
 ADDRESS = "127.0.0.2"
@@ -52,9 +53,7 @@ class ScheduledExports(Exports):
 
     def list_runs(self, export_id: str) -> list[dict[str, Any]]:
         """Return the runs, the latest first."""
-        answer = self.api.get(f"/exports/scheduled/{export_id}/runs")
-        assert answer.status_code == 200, answer.json
-        return list(answer.json["data"])
+        return list(get_data(self.api.get(f"/exports/scheduled/{export_id}/runs")))
 
     def update_schedule(self, export_id: str, change: str, **values: Any) -> None:
         """Update the row of a scheduled export."""
@@ -64,6 +63,12 @@ class ScheduledExports(Exports):
     def make_due(self, export_id: str) -> None:
         """Move the next run into the past."""
         self.update_schedule(export_id, "next_run_at = now() - interval '1 minute'")
+
+    def schedule_due(self) -> dict[str, Any]:
+        """Create a scheduled export whose next run is due, and return it as it was before."""
+        created = self.schedule()
+        self.make_due(created["id"])
+        return created
 
     def start_due(self) -> None:
         """Start all due runs, as the scheduler does."""

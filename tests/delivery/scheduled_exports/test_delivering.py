@@ -28,6 +28,15 @@ def _schedule_upload(scheduled: Any, upload_server: Any, **members: Any) -> str:
     return str(scheduled.schedule(destination=destination, **members)["id"])
 
 
+def _fail_upload(scheduled: Any, upload_server: Any, **members: Any) -> tuple[str, Any]:
+    """Schedule an upload, and run it while the server fails; return the export's id and the run."""
+    export_id = _schedule_upload(scheduled, upload_server, **members)
+    upload_server.status = 503
+    run = scheduled.run(export_id)
+    upload_server.status = 201
+    return export_id, run
+
+
 def _get_delivery_job(scheduled: Any) -> Any:
     (job,) = scheduled.sql(f"SELECT * FROM jobs WHERE {IS_DELIVERY_JOB}", org=scheduled.org.id)
     return job
@@ -72,14 +81,11 @@ def test_a_file_is_sent_to_a_web_server(scheduled: Any, upload_server: Any) -> N
 
 
 def test_a_server_that_fails_is_tried_again(scheduled: Any, upload_server: Any) -> None:
-    export_id = _schedule_upload(scheduled, upload_server, mode="incremental")
-    upload_server.status = 503
-    run = scheduled.run(export_id)
+    export_id, run = _fail_upload(scheduled, upload_server, mode="incremental")
     assert (run["status"], run["delivery"]["status"]) == ("delivering", "pending")
     assert "503" in run["delivery"]["error"]["message"]
     assert scheduled.read(export_id)["exported_until"] is None
     assert scheduled.run_now(export_id, 409)["details"]["job_id"] == run["job_id"]
-    upload_server.status = 201
     _retry_delivery(scheduled)
     (run,) = scheduled.list_runs(export_id)
     assert (run["status"], run["error"]) == ("completed", None)
@@ -124,10 +130,7 @@ def test_a_host_that_is_not_allowed_any_more_gets_nothing(
 
 
 def test_a_deleted_scheduled_export_delivers_nothing(scheduled: Any, upload_server: Any) -> None:
-    export_id = _schedule_upload(scheduled, upload_server)
-    upload_server.status = 503
-    scheduled.run(export_id)
-    upload_server.status = 201
+    export_id, _ = _fail_upload(scheduled, upload_server)
     scheduled.admin.delete(f"/exports/scheduled/{export_id}")
     _retry_delivery(scheduled)
     assert upload_server.files == {}
@@ -190,13 +193,10 @@ def test_a_delivery_is_cancelled_before_it_is_queued(scheduled: Any, upload_serv
 
 
 def test_nothing_is_delivered_for_a_closed_organization(scheduled: Any, upload_server: Any) -> None:
-    export_id = _schedule_upload(scheduled, upload_server)
-    upload_server.status = 503
-    run = scheduled.run(export_id)
+    _, run = _fail_upload(scheduled, upload_server)
     slug = scheduled.org.slug
     closed = scheduled.org.api("owner").post(f"/organizations/{slug}/close", json={"slug": slug})
     assert closed.status_code == 202, closed.json
-    upload_server.status = 201
     _retry_delivery(scheduled)
     assert upload_server.files == {}
     (row,) = scheduled.sql(
@@ -219,11 +219,8 @@ def test_a_delivery_that_runs_twice_sends_the_same_file(scheduled: Any, upload_s
 
 
 def test_an_expired_file_is_not_delivered(scheduled: Any, upload_server: Any) -> None:
-    export_id = _schedule_upload(scheduled, upload_server)
-    upload_server.status = 503
-    run = scheduled.run(export_id)
+    export_id, run = _fail_upload(scheduled, upload_server)
     scheduled.update_export(run["job_id"], "storage_key = NULL")
-    upload_server.status = 201
     _retry_delivery(scheduled)
     (run,) = scheduled.list_runs(export_id)
     assert (run["status"], run["error"]["code"]) == ("failed", "expired")
@@ -245,11 +242,8 @@ def test_a_renewed_file_is_delivered_if_the_one_before_was_not(
 
 
 def test_a_change_while_a_file_is_delivered_starts_anew(scheduled: Any, upload_server: Any) -> None:
-    export_id = _schedule_upload(scheduled, upload_server, mode="incremental")
-    upload_server.status = 503
-    scheduled.run(export_id)
+    export_id, _ = _fail_upload(scheduled, upload_server, mode="incremental")
     scheduled.update(export_id, format="csv")
-    upload_server.status = 201
     _retry_delivery(scheduled)
     (run,) = scheduled.list_runs(export_id)
     assert run["status"] == "completed"

@@ -124,8 +124,7 @@ def test_an_outdated_revision_changes_nothing(scheduled: Any) -> None:
     assert error["code"] == "stale_precondition"
     assert scheduled.read(created["id"])["name"] == "New"
     path = f"/exports/scheduled/{created['id']}"
-    stale = scheduled.admin.delete(path, headers={"If-Match": '"1"'})
-    assert stale.status_code == 409
+    assert scheduled.admin.delete(path, headers={"If-Match": '"1"'}).status_code == 409
 
 
 def test_a_deleted_export_is_gone_and_its_jobs_stay(scheduled: Any) -> None:

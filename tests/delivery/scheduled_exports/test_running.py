@@ -68,8 +68,7 @@ def test_runs_do_not_count_towards_the_limit(scheduled: Any) -> None:
 
 
 def test_a_due_run_is_started_once(scheduled: Any) -> None:
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
     due_at = scheduled.read(created["id"])["next_run_at"]
     scheduled.start_due()
     scheduled.start_due()
@@ -80,8 +79,7 @@ def test_a_due_run_is_started_once(scheduled: Any) -> None:
 
 
 def test_a_due_run_is_not_lost_by_an_edit(scheduled: Any) -> None:
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
     due_at = scheduled.read(created["id"])["next_run_at"]
     unchanged = {"cron": f" {created['cron']}", "time_zone": "UTC", "paused": False}
     for changes in ({"name": "New"}, {"format": "csv"}, unchanged):
@@ -95,16 +93,14 @@ def test_a_due_run_is_not_lost_by_an_edit(scheduled: Any) -> None:
     "changes", [{"cron": "15 * * * *"}, {"time_zone": "Asia/Kathmandu"}, {"paused": True}]
 )
 def test_another_schedule_replaces_the_due_run(scheduled: Any, changes: dict[str, Any]) -> None:
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
     scheduled.update(created["id"], **changes)
     scheduled.start_due()
     assert scheduled.list_runs(created["id"]) == []
 
 
 def test_several_schedulers_start_one_run(scheduled: Any) -> None:
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
     with ThreadPoolExecutor(4) as schedulers:
         list(schedulers.map(lambda _: scheduled.start_due(), range(8)))
     assert len(scheduled.list_runs(created["id"])) == 1
@@ -139,8 +135,7 @@ def test_a_due_run_waits_for_the_one_before(scheduled: Any) -> None:
 def test_a_due_run_waits_for_one_that_was_requested_while_it_was_found(
     scheduled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
     lock_due_exports = records.lock_due_exports
 
     def lock_late(limit: int) -> list[ScheduledExport]:
@@ -165,8 +160,7 @@ def test_paused_and_suspended_ones_do_not_run(scheduled: Any) -> None:
     paused = scheduled.schedule(paused=True)
     scheduled.start_due()
     assert scheduled.list_runs(paused["id"]) == []
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
     suspend = "UPDATE organizations SET status = :to WHERE id = :org"
     scheduled.sql(suspend, to="suspended", org=scheduled.org.id)
     scheduled.start_due()
@@ -175,8 +169,7 @@ def test_paused_and_suspended_ones_do_not_run(scheduled: Any) -> None:
 
 
 def test_a_scheduler_that_dies_starts_nothing_twice(scheduled: Any) -> None:
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
     everything = tenancy.across_organizations(reason="a test is a scheduler that dies")
     with scheduled.org.app.app_context(), everything:
         starting.start_due_runs()
@@ -328,8 +321,7 @@ def test_after_a_wrong_clock_everything_is_exported(scheduled: Any, schema_id: U
 
 
 def test_on_a_full_disk_runs_stay_due(scheduled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    created = scheduled.schedule()
-    scheduled.make_due(created["id"])
+    created = scheduled.schedule_due()
 
     def refuse() -> None:
         raise StorageFull
