@@ -10,6 +10,7 @@ import pytest
 
 from app.kit import container, db, tenancy
 from tests.factories import Org, run_jobs_of
+from tests.factories.orgs import get_data
 from tests.factories.workspace import Workspace
 
 
@@ -62,9 +63,7 @@ class Imports:
 
     def start(self, data: bytes, name: str = "texts.jsonl", /, **form: Any) -> str:
         """Upload a file, and return the id of the job."""
-        answer = self.send(data, name, **form)
-        assert answer.status_code == 202, answer.json
-        return str(answer.json["data"]["id"])
+        return str(get_data(self.send(data, name, **form), 202)["id"])
 
     def work(self) -> None:
         """Run the queued imports."""
@@ -79,8 +78,7 @@ class Imports:
 
     def retry(self, job_id: str) -> None:
         """Request a retry of a job."""
-        answer = self.admin.post(f"/ingestion-jobs/{job_id}/retry")
-        assert answer.status_code == 202, answer.json
+        get_data(self.admin.post(f"/ingestion-jobs/{job_id}/retry"), 202)
 
     def make(self, data: bytes, name: str = "texts.jsonl", /, **form: Any) -> dict[str, Any]:
         """Upload and import a file, and return the job."""
@@ -90,21 +88,15 @@ class Imports:
 
     def get(self, job_id: str) -> dict[str, Any]:
         """Return the current state of a job."""
-        answer = self.api.get(f"/ingestion-jobs/{job_id}")
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        return dict(get_data(self.api.get(f"/ingestion-jobs/{job_id}")))
 
     def items(self, job_id: str, **query: Any) -> list[dict[str, Any]]:
         """Return the items of a job."""
-        answer = self.api.get(f"/ingestion-jobs/{job_id}/items", query_string=query)
-        assert answer.status_code == 200, answer.json
-        return list(answer.json["data"])
+        return list(get_data(self.api.get(f"/ingestion-jobs/{job_id}/items", query_string=query)))
 
     def artifact(self, artifact_id: str) -> dict[str, Any]:
         """Return a document."""
-        answer = self.api.get(f"/artifacts/{artifact_id}")
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        return dict(get_data(self.api.get(f"/artifacts/{artifact_id}")))
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement in the organization, commit, and return its rows."""

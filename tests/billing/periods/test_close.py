@@ -15,6 +15,8 @@ from app.kit import db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, make_org, operator
 from tests.factories.counts import run_sql
+from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.queueing import run_concurrently
 from tests.factories.statements import record_statements
 
@@ -67,9 +69,7 @@ def test_each_organization_of_the_month_gets_an_event(app: Flask, old_org: Org, 
     update_organization(erasing, "1999-12-31T00:00:00Z", "closed")
     run_sql(erasing, "UPDATE organizations SET erasure = '{}' WHERE id = :org")
     update_organization(gone, "1999-12-30T00:00:00Z", "closed", closed_at="1999-12-31T00:00:00Z")
-    answer = operator(app).post(PATH, json={"period": month})
-    assert answer.status_code == 202
-    data = answer.json["data"]
+    data = get_data(operator(app).post(PATH, json={"period": month}), 202)
     start, end = service.get_bounds(month)
     assert data["period"] == month
     assert data["from"] == start.isoformat().replace("+00:00", "Z")
@@ -123,8 +123,7 @@ def test_nothing_is_closed_without_a_billing_file(
     monkeypatch.setattr(service, "require_configuration", find_nothing)
     for _ in range(2):
         answer = operator(app).post(PATH, json={"period": month})
-        assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-        assert answer.json["error"]["details"] == {"state": "open"}
+        check_error(answer, 409, "conflict", details={"state": "open"})
         assert "BILLING_FILE is not set" in answer.json["error"]["message"]
     assert list_closed_events(old_org, month) == []
     with app.app_context():
@@ -143,8 +142,7 @@ def test_a_month_that_has_not_ended(app: Flask) -> None:
     soon = datetime.now(UTC) + timedelta(minutes=1)
     for moment in (soon, soon + timedelta(days=32)):
         answer = operator(app).post(PATH, json={"period": moment.strftime("%Y-%m")})
-        assert (answer.status_code, answer.json["error"]["code"]) == (400, "validation_error")
-        assert answer.json["error"]["field"] == "period"
+        check_error(answer, 400, "validation_error", field="period")
 
 
 @pytest.mark.parametrize(

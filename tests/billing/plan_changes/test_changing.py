@@ -16,6 +16,7 @@ from app.kit.days import get_month_bounds
 from tests.billing.conftest import Customer
 from tests.factories import Org, make_due
 from tests.factories.counts import run_sql
+from tests.factories.errors import check_error
 from tests.factories.invoices import PROFILE
 from tests.factories.queueing import run_concurrently
 from tests.factories.usage import insert_change
@@ -233,8 +234,7 @@ def test_a_plan_below_the_present_use_is_refused(free_customer: Customer) -> Non
 
 def test_a_plan_with_a_price_needs_a_profile(org: Org) -> None:
     answer = org.api("owner").post(PATH, {"plan": "team"})
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"missing": "billing_profile"}
+    check_error(answer, 409, "conflict", details={"missing": "billing_profile"})
     org.api("owner").put("/billing/profile", json={**PROFILE, "currency": "USD"})
     answer = org.api("owner").post(PATH, {"plan": "team"})
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "plan")
@@ -265,8 +265,7 @@ def test_the_plan_changes_immediately_only_so_often_in_a_month(free_customer: Cu
     free_customer.add_plan_change("", month_start.isoformat(), "free")
     assert change_plan(free_customer, plan="team").status_code == 200
     answer = change_plan(free_customer, plan="business")
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"max_monthly_changes": 20}
+    check_error(answer, 409, "conflict", details={"max_monthly_changes": 20})
     assert get_plan(free_customer.org) == "team"
     answer = change_plan(free_customer, plan="business", when="period_end")
     assert (answer.status_code, answer.json["data"]["plan"]) == (200, "team")

@@ -15,6 +15,7 @@ from tests.documents.artifacts.conftest import Stored, create_text
 from tests.factories import Org
 from tests.factories.errors import check_error
 from tests.factories.labels import make_labeled
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace, counts
 
@@ -47,8 +48,7 @@ def test_documents_are_archived_by_id_with_one_outcome_each(
     answer = _request_bulk(
         workspace.org, "archive", artifact_ids=[ids[1], foreign, ids[0], ids[1], absent]
     )
-    assert answer.status_code == 200, answer.json
-    result = answer.json["data"]
+    result = get_data(answer)
     assert (result["matched"], result["succeeded"], result["failed"]) == (4, 2, 2)
     assert [(o["id"], o["ok"], o["code"]) for o in result["outcomes"]] == [
         (ids[1], True, None),
@@ -234,9 +234,7 @@ def test_a_member_of_another_organization_finds_nothing(org: Org, other_org: Org
 
 
 def _get_stats(org: Org, query: str = "") -> dict[str, Any]:
-    answer = org.api("reviewer").get(f"/artifacts/stats?{query}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(org.api("reviewer").get(f"/artifacts/stats?{query}")))
 
 
 def _list_statuses(**of: int) -> dict[str, int]:

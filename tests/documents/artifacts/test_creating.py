@@ -13,6 +13,7 @@ from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
 from tests.factories import Org
 from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
 
@@ -22,8 +23,7 @@ TEXT = "Invoice 4711 of the vendor ACME.\nTotal due within thirty days: EUR 120.
 def test_text_is_ready_immediately(org: Org, stored: Stored) -> None:
     api = org.api("labeler")
     answer = api.post("/artifacts", {"name": "a.txt", "text": TEXT})
-    assert answer.status_code == 201
-    document = answer.json["data"]
+    document = get_data(answer, 201)
     digest = sha256(TEXT.encode()).hexdigest()
     assert document == {
         "id": document["id"],
@@ -104,9 +104,7 @@ def test_every_property_is_stored(org: Org) -> None:
 def test_a_file_is_read_by_a_job(org: Org, stored: Stored, work: Callable[[], None]) -> None:
     api = org.api("labeler")
     data = make_pdf("Lease of the premises", "Second page")
-    answer = upload(api, data, "lease.pdf", "application/pdf", name="Lease")
-    assert answer.status_code == 201, answer.json
-    document = answer.json["data"]
+    document = get_data(upload(api, data, "lease.pdf", "application/pdf", name="Lease"), 201)
     assert (document["name"], document["status"]) == ("Lease", "processing")
     assert (document["page_count"], document["text_length"]) == (None, 0)
     assert stored() == [build_blob_key(org.id, sha256(data).hexdigest())]

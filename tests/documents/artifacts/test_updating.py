@@ -14,6 +14,7 @@ from app.workflow.tag_sets.claimable import RANK_STEP
 from tests.documents.artifacts.conftest import create_text, make_pdf, read_document, upload
 from tests.factories import Org
 from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace, counts
 
@@ -36,8 +37,7 @@ def test_every_property_can_be_changed_with_one_new_revision(workspace: Workspac
         "gold": True,
     }
     answer = _patch(workspace.org, document["id"], **properties, revision=1)
-    assert answer.status_code == 200, answer.json
-    changed = answer.json["data"]
+    changed = get_data(answer)
     assert {name: changed[name] for name in properties} == properties
     assert (changed["revision"], answer.headers["ETag"]) == (2, '"2"')
     assert workspace.org.api("reviewer").get(f"/artifacts/{document['id']}").json["data"] == changed
@@ -267,9 +267,7 @@ def test_reprocessing_gives_the_same_text_and_pages(org: Org, work: Work) -> Non
         text_before, pages_before = (
             api.get(f"{path}/{part}").json["data"] for part in ("text", "pages")
         )
-        answer = api.post(f"{path}/reprocess")
-        assert answer.status_code == 202, answer.json
-        assert answer.json["data"]["status"] == "processing"
+        assert get_data(api.post(f"{path}/reprocess"), 202)["status"] == "processing"
         for refused in (api.get(f"{path}/text"), api.post(f"{path}/reprocess")):
             check_error(refused, 409, "conflict", details={"state": "processing"})
         work()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.factories import run_jobs_of
 from tests.factories.labels import make_field
-from tests.factories.orgs import Org
+from tests.factories.orgs import Org, get_data
 from tests.factories.workspace import counts as label_counts
 from tests.factories.workspace import tag
 from tests.intake.conftest import Imports, counts, lines
@@ -25,8 +25,7 @@ _TAGS = [
 def _list_tag_sets(imports: Imports, artifact_id: str) -> list[dict[str, Any]]:
     reviewer = imports.org.api("reviewer")
     answer = reviewer.get("/tag-sets", query_string={"artifact_id": artifact_id})
-    assert answer.status_code == 200, answer.json
-    return [reviewer.get(f"/tag-sets/{row['id']}").json["data"] for row in answer.json["data"]]
+    return [reviewer.get(f"/tag-sets/{row['id']}").json["data"] for row in get_data(answer)]
 
 
 def _import(imports: Imports, data: bytes, **form: Any) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import get_storage_path
 from tests.factories import Org, make_due
 from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.intake.conftest import Imports, lines
 
 
@@ -25,9 +26,7 @@ from tests.intake.conftest import Imports, lines
     ],
 )
 def test_the_format_is_recognized(imports: Imports, data: bytes, name: str, format_id: str) -> None:
-    answer = imports.send(data, name)
-    assert answer.status_code == 202
-    assert answer.json["data"]["format"] == format_id
+    assert get_data(imports.send(data, name), 202)["format"] == format_id
 
 
 def test_what_is_refused_leaves_nothing(imports: Imports, other_org: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 from app.kit import container
 from app.kit.egress import Egress, Policy
 from tests.factories import Org, run_jobs_of
+from tests.factories.orgs import get_data
 from tests.intake.conftest import Imports
 
 ADDRESS = "127.0.0.2"
@@ -39,9 +40,7 @@ class Folder(Imports):
     def connect(self, **members: Any) -> dict[str, Any]:
         """Create a connector to the folder, or to another source, and return it."""
         body = {"name": "Inbox", "type": "local", "settings": {}, **members}
-        answer = self.admin.post("/connectors", json=body)
-        assert answer.status_code == 201, answer.json
-        return dict(answer.json["data"])
+        return dict(get_data(self.admin.post("/connectors", json=body), 201))
 
     def request(self, connector: dict[str, Any], status: int = 202) -> dict[str, Any]:
         """Request a crawl and return the response's data, or its error."""
@@ -78,16 +77,12 @@ class Folder(Imports):
 
     def read(self, connector: dict[str, Any]) -> dict[str, Any]:
         """Return the current state of a connector."""
-        answer = self.admin.get(f"/connectors/{connector['id']}")
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        return dict(get_data(self.admin.get(f"/connectors/{connector['id']}")))
 
     def alerts(self, connector: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
         """Return the alerts of a connector, the latest first."""
         path = f"/connectors/{connector['id']}/alerts"
-        answer = self.api.get(path, query_string=query)
-        assert answer.status_code == 200, answer.json
-        return list(answer.json["data"])
+        return list(get_data(self.api.get(path, query_string=query)))
 
 
 @pytest.fixture

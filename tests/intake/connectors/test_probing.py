@@ -13,6 +13,7 @@ from app.kit import container, outbound_slots
 from app.kit.ids import uuid7
 from tests.engines.sources.hosts import drip, run_host
 from tests.factories import Org
+from tests.factories.orgs import get_data
 from tests.factories.waiting import wait_until
 from tests.intake.connectors.conftest import ADDRESS, Folder
 
@@ -25,9 +26,7 @@ def silent_port() -> Iterator[int]:
 
 
 def _test_connector(folder: Folder, connector: dict[str, Any]) -> dict[str, Any]:
-    answer = folder.admin.post(f"/connectors/{connector['id']}/test")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return dict(get_data(folder.admin.post(f"/connectors/{connector['id']}/test")))
 
 
 def test_a_source_that_answers(folder: Folder) -> None:
@@ -74,8 +73,7 @@ def test_browsing_shows_what_a_crawl_would_read(folder: Folder) -> None:
 
     def browse(**query: Any) -> list[tuple[str, bool]]:
         answer = folder.admin.get(path, query_string=query)
-        assert answer.status_code == 200, answer.json
-        return [(entry["name"], entry["included"]) for entry in answer.json["data"]["entries"]]
+        return [(entry["name"], entry["included"]) for entry in get_data(answer)["entries"]]
 
     assert browse() == [("sub", False)]
     assert browse(path="sub") == [("a.txt", True), ("b.md", False), ("deep", False)]
@@ -112,8 +110,7 @@ def test_a_slow_host_of_another_organization_delays_nobody(
 
 def test_probes_are_limited(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "MAX_PROBES", 0)
-    answer = folder.admin.post(f"/connectors/{folder.connect()['id']}/test")
-    assert answer.status_code == 503
+    assert folder.admin.post(f"/connectors/{folder.connect()['id']}/test").status_code == 503
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from app.intake.extraction_jobs.service import run_extraction
 from app.kit.ids import uuid7
 from tests.factories import Org, run_jobs_of
 from tests.factories.labels import make_field
+from tests.factories.orgs import get_data
 from tests.intake.conftest import Imports, lines
 
 FIELDS = [make_field("number", "text"), make_field("total", "money")]
@@ -39,9 +40,7 @@ class Extractions(Imports):
 
     def extract(self, source_id: str) -> str:
         """Request an extraction from the documents of a job, and return the id of its own job."""
-        answer = self.request(source_id)
-        assert answer.status_code == 202, answer.json
-        return str(answer.json["data"]["id"])
+        return str(get_data(self.request(source_id), 202)["id"])
 
     def work(self) -> None:
         """Run the jobs that are due."""
@@ -56,9 +55,7 @@ def extractions(org: Org) -> Extractions:
 
 def test_all_documents_are_predicted_with_progress(extractions: Extractions) -> None:
     source_id = extractions.import_texts(3)
-    answer = extractions.request(source_id)
-    assert answer.status_code == 202, answer.json
-    queued = answer.json["data"]
+    queued = get_data(extractions.request(source_id), 202)
     names = (queued["kind"], queued["status"], queued["name"])
     assert names == ("extract", "queued", "texts.jsonl")
     assert queued["progress"]["total"] == 3

@@ -69,8 +69,7 @@ def test_jobs_are_listed_newest_first_and_filtered(imports: Imports) -> None:
     assert _list_ids(imports, created_after=created) == [third_id, second_id]
     assert _list_ids(imports, created_before=created) == [first_id]
     for name in ("status", "kind"):
-        answer = imports.api.get("/ingestion-jobs", query_string={name: "x"})
-        assert answer.status_code == 422
+        assert imports.api.get("/ingestion-jobs", query_string={name: "x"}).status_code == 422
     first = imports.api.get("/ingestion-jobs", query_string={"page_size": 2}).json
     rest = {"page_size": 2, "cursor": first["meta"]["next_cursor"]}
     second = imports.api.get("/ingestion-jobs", query_string=rest).json

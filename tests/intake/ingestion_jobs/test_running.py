@@ -15,6 +15,7 @@ from app.kit.jobs import LostLease
 from app.kit.storage import StorageUnavailable
 from tests.factories import run_jobs_of
 from tests.factories.errors import check_error
+from tests.factories.orgs import get_data
 from tests.intake.conftest import Imports, Killed, counts, lines
 
 
@@ -129,9 +130,7 @@ def test_a_run_without_its_lease_commits_nothing(
 def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports) -> None:
     job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=4)
-    answer = imports.admin.post(f"/ingestion-jobs/{job_id}/cancel")
-    assert answer.status_code == 200
-    assert answer.json["data"]["status"] == "cancelled"
+    assert get_data(imports.admin.post(f"/ingestion-jobs/{job_id}/cancel"))["status"] == "cancelled"
     imports.run(running.run_import, job_id)
     imports.work()
     job = imports.get(job_id)
@@ -178,8 +177,7 @@ def test_a_retry_handles_only_what_failed(imports: Imports) -> None:
     assert imports.admin.post("/schemas", body).status_code == 201
     imports.sql("UPDATE schemas SET id = :id", id=schema_id)
     answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
-    assert answer.status_code == 202
-    assert answer.json["data"]["status"] == "queued"
+    assert get_data(answer, 202)["status"] == "queued"
     assert answer.json["data"]["finished_at"] is None
     imports.work()
     again = imports.get(job["id"])
