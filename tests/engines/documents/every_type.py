@@ -15,7 +15,9 @@ def make_documents() -> dict[str, tuple[str, bytes]]:
 
 def _pdfs() -> dict[str, tuple[str, bytes]]:
     pages = [samples.LINES, ["Second page, das ist Deutsch"]]
+    archives = {"docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "odt": ODT, "ods": ODS, "epub": EPUB}
     return {
+        **{f"{name}, damaged": (type_, b"PK\x03\x04") for name, type_ in archives.items()},
         "pdf": (PDF, samples.pdf()),
         "pdf, two pages, turned": (PDF, samples.pdf(pages, rotation=90)),
         "pdf, cropped": (PDF, samples.pdf(crop=(40, 50, 400, 580))),
@@ -25,17 +27,11 @@ def _pdfs() -> dict[str, tuple[str, bytes]]:
         "pdf, damaged": (PDF, b"%PDF-1.7 nothing"),
         "pdf, nothing": (PDF, b""),
         "docx": (DOCX, samples.word(_fill)),
-        "docx, damaged": (DOCX, b"PK\x03\x04"),
         "xlsx": (XLSX, workbooks.xlsx(workbooks.fill_invoice)),
-        "xlsx, damaged": (XLSX, b"PK\x03\x04"),
         "pptx": (PPTX, office_files.presentation()),
-        "pptx, damaged": (PPTX, b"PK\x03\x04"),
         "odt": (ODT, office_files.open_document()),
-        "odt, damaged": (ODT, b"PK\x03\x04"),
         "ods": (ODS, office_files.spreadsheet()),
-        "ods, damaged": (ODS, b"PK\x03\x04"),
         "epub": (EPUB, office_files.book()),
-        "epub, damaged": (EPUB, b"PK\x03\x04"),
         "msg, damaged": (MSG, workbooks.xls()),
         "rtf": (RTF, office_files.RTF),
         "rtf, damaged": (RTF, b"{\\rtf"),
@@ -91,9 +87,8 @@ def _images() -> dict[str, tuple[str, bytes]]:
     turned[0x0112] = 6
     red = Image.new("RGB", (200, 100), "red")
     frames = {"save_all": True, "append_images": [Image.new("L", (9, 9))]}
-    formats = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
     return {
-        **{name: (f"image/{name.lower()}", samples.image(name)) for name in formats},
+        **{name: (f"image/{name.lower()}", samples.image(name)) for name in samples.IMAGE_FORMATS},
         "cmyk": ("image/tiff", samples.image("TIFF", Image.new("CMYK", (50, 50)))),
         "two frames": ("image/tiff", samples.image("TIFF", red, **frames)),
         "turned": ("image/jpeg", samples.image("JPEG", red, exif=turned, dpi=(300, 300))),

@@ -20,6 +20,7 @@ from reportlab.pdfgen.canvas import Canvas
 from app.engines.documents.media import COMPOUND_FILE_SIGNATURE
 
 LINES = ("Invoice 2024-17", "Total due: 1,234.56 EUR", "Payable within thirty days.")
+IMAGE_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 A5 = (420, 595)
 W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
 LOCKED = b"".join(
@@ -135,10 +136,10 @@ def word_from_xml(*paragraphs: str) -> bytes:
     return word(fill)
 
 
-def save_to_bytes(file: Any) -> bytes:
-    """Return the bytes of a document, workbook or presentation."""
+def save_to_bytes(file: Any, *arguments: object, **options: object) -> bytes:
+    """Return the bytes of a document, workbook, presentation or image."""
     out = io.BytesIO()
-    file.save(out)
+    file.save(out, *arguments, **options)
     return out.getvalue()
 
 
@@ -182,9 +183,7 @@ def mail(body: str = "Please find the invoice attached.", **headers: str) -> Ema
 
 
 def image(kind: str, picture: Image.Image | None = None, **options: object) -> bytes:
-    out = io.BytesIO()
-    (picture or picture_of("Scan")).save(out, kind, **options)  # type: ignore[arg-type]
-    return out.getvalue()
+    return save_to_bytes(picture or picture_of("Scan"), kind, **options)
 
 
 def png_claiming(width: int, height: int) -> bytes:

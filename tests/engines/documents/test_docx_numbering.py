@@ -20,11 +20,9 @@ def level(index: int, text: str, number_format: str = "decimal", extra: str = ""
 
 
 def paragraph(text: str, list_id: int | None = None, index: int = 0, extra: str = "") -> str:
-    reference = (
-        ""
-        if list_id is None
-        else f'<w:numPr><w:ilvl w:val="{index}"/><w:numId w:val="{list_id}"/></w:numPr>'
-    )
+    reference = ""
+    if list_id is not None:
+        reference = f'<w:numPr><w:ilvl w:val="{index}"/><w:numId w:val="{list_id}"/></w:numPr>'
     return f"<w:p><w:pPr>{extra}{reference}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
@@ -132,13 +130,11 @@ def test_headings_are_numbered_by_their_styles(tmp_path: Path) -> None:
     def style(name: str, properties: str) -> str:
         return f'<w:style w:type="paragraph" w:styleId="{name}">{properties}</w:style>'
 
+    numbers = '<w:pPr><w:numPr><w:numId w:val="{}"/></w:numPr></w:pPr>'
     styles = (
-        style("First", '<w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>')
+        style("First", numbers.format(1))
         + style("Second", '<w:basedOn w:val="First"/>')
-        + style(
-            "Plain",
-            '<w:basedOn w:val="First"/><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>',
-        )
+        + style("Plain", '<w:basedOn w:val="First"/>' + numbers.format(0))
         + style("Loop", '<w:basedOn w:val="Loop"/>')
     )
     lists = definition(

@@ -28,12 +28,7 @@ def test_every_type_is_detected_by_its_content_alone() -> None:
         "text/html": HTML,
         "message/rfc822": bytes(samples.mail()),
         "text/plain": b"Just some words.",
-        "image/png": samples.image("PNG"),
-        "image/jpeg": samples.image("JPEG"),
-        "image/tiff": samples.image("TIFF"),
-        "image/webp": samples.image("WEBP"),
-        "image/gif": samples.image("GIF"),
-        "image/bmp": samples.image("BMP"),
+        **{f"image/{name.lower()}": samples.image(name) for name in samples.IMAGE_FORMATS},
         "image/heic": b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
     }
     found = {kind: detect_media_type(data, "upload", None) for kind, data in contents.items()}
@@ -47,11 +42,10 @@ def test_every_type_is_detected_by_its_content_alone() -> None:
 
 
 def test_every_extension_agrees_with_its_own_content() -> None:
+    photo = samples.image("JPEG")
     for extension in MEDIA_TYPES["image/jpeg"]:
-        assert (
-            detect_media_type(samples.image("JPEG"), "Photo" + extension.upper(), "image/jpg")
-            == "image/jpeg"
-        )
+        name = "Photo" + extension.upper()
+        assert detect_media_type(photo, name, "image/jpg") == "image/jpeg"
     for kind in ("text/plain", "text/markdown", "text/csv", "text/html", "message/rfc822"):
         for extension in MEDIA_TYPES[kind]:
             assert detect_media_type(b"a,b\n1,2\n", "table" + extension, None) == kind
