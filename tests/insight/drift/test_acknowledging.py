@@ -9,12 +9,6 @@ from tests.factories.queueing import call_in_thread
 from tests.insight.drift.conftest import Labeling, build_kind_values
 
 
-def _detect_statuses(labeling: Labeling, start: float, end: float = 0.0) -> list[str]:
-    """Run a detection with a current period; return the statuses of the reports it found."""
-    reports = labeling.detect(current=labeling.build_period(start, end))
-    return [report["status"] for report in reports]
-
-
 def test_an_acknowledged_shift_is_not_reported_again(labeling: Labeling) -> None:
     """The shift begins in the middle of the period of its report."""
     labeling.add_choices((70, 30, (300, 100)), (30, 0, (100, 300)))
@@ -24,7 +18,7 @@ def test_an_acknowledged_shift_is_not_reported_again(labeling: Labeling) -> None
     assert acknowledged["acknowledged_by"] == str(labeling.workspace.org.users["reviewer"])
     assert acknowledged["acknowledged_at"] is not None
     for start in (33, 32, 30, 28, 26, 20, 14, 7):
-        assert _detect_statuses(labeling, start, start - 7) == []
+        assert labeling.detect(current=labeling.build_period(start, start - 7)) == []
     assert len(labeling.workspace.events("drift.detected")) == 1
     assert labeling.acknowledge(report) == acknowledged
 

@@ -1,3 +1,5 @@
+from uuid import UUID
+
 import pytest
 
 from tests.factories import Org
@@ -8,3 +10,9 @@ from tests.factories.feedback import Assisted
 def assisted(org: Org) -> Assisted:
     """Return a workspace for predictions in the test's organization."""
     return Assisted(org)
+
+
+@pytest.fixture
+def schema(assisted: Assisted) -> UUID:
+    """Return a schema without documents."""
+    return assisted.workspace.schema()

@@ -33,11 +33,6 @@ def _report_predictions(
     )
 
 
-@pytest.fixture
-def schema(assisted: Assisted) -> UUID:
-    return assisted.workspace.schema()
-
-
 def _list_models(assisted: Assisted, query: str = "") -> list[dict[str, Any]]:
     return list(assisted.read(f"/feedback/models{query}"))
 

@@ -9,6 +9,7 @@ import pytest
 from app.insight.feedback.models import PredictionFeedback
 from app.kit.ids import uuid7
 from tests.factories.counts import fold
+from tests.factories.errors import check_error
 from tests.factories.feedback import Assisted, count_outcomes
 from tests.factories.teams import add_members, make_team
 from tests.references import import_lazily
@@ -28,25 +29,16 @@ def insert(assisted: Assisted, artifact: UUID, *rows: dict[str, Any]) -> None:
     with assisted.org.transaction() as s:
         for row in rows:
             confidence = row.get("confidence")
-            s.add(
-                PredictionFeedback(
-                    artifact_id=artifact,
-                    **{
-                        "field": "number",
-                        "model": "m-1",
-                        "outcome": "correct",
-                        "day": date(2026, 5, 15),
-                        "bin": None if confidence is None else min(99, confidence // 10_000),
-                        "value_key": str(uuid7()),
-                        **row,
-                    },
-                )
-            )
-
-
-@pytest.fixture
-def schema(assisted: Assisted) -> UUID:
-    return assisted.workspace.schema()
+            values = {
+                "field": "number",
+                "model": "m-1",
+                "outcome": "correct",
+                "day": date(2026, 5, 15),
+                "bin": None if confidence is None else min(99, confidence // 10_000),
+                "value_key": str(uuid7()),
+                **row,
+            }
+            s.add(PredictionFeedback(artifact_id=artifact, **values))
 
 
 @pytest.fixture
@@ -174,18 +166,16 @@ def test_invalid_periods_and_filters_are_refused(
 @pytest.mark.parametrize("target", ["1.1", "-1", "nan", "x", "0.9_5"])
 def test_a_target_is_a_number_from_zero_to_one(assisted: Assisted, target: str) -> None:
     answer = assisted.org.api("viewer").get(f"/feedback/summary/fields?target_precision={target}")
-    assert answer.status_code == 422
-    assert answer.json["error"]["field"] == "target_precision"
+    check_error(answer, 422, "unprocessable", field="target_precision")
 
 
 def test_labelers_see_only_their_own_metrics(assisted: Assisted) -> None:
     labeler, reviewer = assisted.org.users["labeler"], assisted.org.users["reviewer"]
     for path in ("/feedback/summary", "/feedback/summary/fields"):
-        own = assisted.org.api("labeler").get(f"{path}?labeler={labeler}")
-        assert own.status_code == 200
+        for by in ("labeler", "reviewer"):
+            assisted.read(f"{path}?labeler={labeler}", by=by)
         other = assisted.org.api("labeler").get(f"{path}?labeler={reviewer}")
-        assert (other.status_code, other.json["error"]["code"]) == (403, "permission_denied")
-        assert assisted.org.api("reviewer").get(f"{path}?labeler={labeler}").status_code == 200
+        check_error(other, 403, "permission_denied")
 
 
 def test_reviewers_in_a_team_see_the_feedback_of_its_members(assisted: Assisted) -> None:

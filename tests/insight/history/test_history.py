@@ -17,9 +17,7 @@ def test_all_entries_of_a_document_in_order(workspace: Workspace) -> None:
     path = f"/artifacts/{document['id']}"
     org.api("admin").patch(path, {"priority": 90, "gold": True})
     tag_set = workspace.submitted(document["id"])
-    org.api("reviewer").post(
-        f"/tag-sets/{tag_set['id']}/reject", {"reason": "Look again", "send_to": "labeler"}
-    )
+    workspace.act(tag_set, "reject", reason="Look again", send_to="labeler")
     org.api("labeler").post(f"/tag-sets/{tag_set['id']}/submit")
     org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/accept", {"note": "Good"})
     org.api("admin").post("/artifacts/bulk-archive", {"artifact_ids": [document["id"]]})

@@ -8,6 +8,7 @@ import pytest
 
 from app.kit import db
 from app.kit.ids import uuid7
+from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from tests.factories import Org
 from tests.factories.labels import make_field
@@ -67,6 +68,13 @@ class Answers:
         """Return the id of the current version."""
         statement = "SELECT current_version_id AS id FROM schemas WHERE id = :id"
         return UUID(str(self.workspace.sql(statement, id=schema_id)[0].id))
+
+    def add_version(self, schema_id: UUID, fields: list[dict[str, Any]]) -> UUID:
+        """Insert a second version with these fields, and return its id."""
+        version = {"id": uuid7(), "number": 2, "fields": fields, "review_policy": {}}
+        with self.org.transaction() as session:
+            session.add(SchemaVersion(schema_id=schema_id, **version))
+        return UUID(str(version["id"]))
 
     def add_answer(
         self,

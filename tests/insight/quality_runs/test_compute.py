@@ -10,7 +10,6 @@ import pytest
 
 from app.insight.quality_runs.service import computing
 from app.kit import db
-from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.errors import check_error
 from tests.factories.labels import make_field
 from tests.insight.quality_runs.conftest import LABELERS, Answers, get_result, tag
@@ -133,7 +132,7 @@ def test_the_period_includes_its_start_and_excludes_its_end(answers: Answers) ->
 def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> None:
     schema_id = answers.create_labeled_schema("ab", "ab")
     changed = [make_field("kind", "text"), make_field("pages", "integer")]
-    version_id = _publish(answers, schema_id, changed)
+    version_id = answers.add_version(schema_id, changed)
     artifact_id = answers.workspace.artifact(schema_id)
     for by in ("labeler", "admin"):
         answers.add_answer(artifact_id, schema_id, by, tag("kind", "free"), version_id=version_id)
@@ -143,14 +142,6 @@ def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> N
     assert warning["field"] == "kind"
     assert "version 1" in warning["message"]
     assert "4 tag sets" in warning["message"]
-
-
-def _publish(answers: Answers, schema_id: UUID, fields: list[dict[str, Any]]) -> UUID:
-    with answers.org.transaction() as session:
-        version = SchemaVersion(schema_id=schema_id, number=2, fields=fields, review_policy={})
-        session.add(version)
-        session.flush()
-        return version.id
 
 
 @pytest.mark.parametrize(("rows", "code"), [((), "no_ratings"), (("a..", "b.."), "one_rater")])

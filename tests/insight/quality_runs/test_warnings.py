@@ -3,7 +3,6 @@
 from typing import Any
 
 from app.insight.quality_runs.queries.answers import MAX_BYTES
-from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.labels import make_field
 from tests.insight.quality_runs.conftest import FIELDS, Answers, get_result, tag
 
@@ -15,11 +14,7 @@ def _get_messages(run: dict[str, Any]) -> dict[str, str]:
 def test_messages_about_one_document_or_tag_set_are_singular(answers: Answers) -> None:
     schema_id = answers.create_labeled_schema("a")
     fields = [make_field("kind", "text"), *FIELDS[1:]]
-    with answers.org.transaction() as session:
-        version = SchemaVersion(schema_id=schema_id, number=2, fields=fields, review_policy={})
-        session.add(version)
-        session.flush()
-        version_id = version.id
+    version_id = answers.add_version(schema_id, fields)
     artifact_ids = [answers.workspace.artifact(schema_id) for _ in range(2)]
     clause = tag("clause", "x", start=0, end=10)
     for by in ("labeler", "admin"):

@@ -9,13 +9,13 @@ from sqlalchemy import select
 
 from app.insight.workload.queries import assignments, counting, teams
 from app.insight.workload.queries.assignments import WorkTypes
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.pagination import PageRequest
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
-from tests.insight.workload.test_assignments import build_assignees, create_merge
+from tests.insight.workload.test_assignments import assign_tag_sets, build_assignees, create_merge
 from tests.plans.explaining import explaining
 
 _COPY = """
@@ -70,10 +70,9 @@ def test_each_skipped_document_is_read_once(
     workspace.sql(_SKIP_ALL, org=org.id, labeler=labeler)
     _analyze(postgres)
     criteria = counting.WorkCriteria([labeler], by_team=True)
-    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+    with org.transaction(), explaining(org.app) as explained:
         count = counting.build_labeling_counts(criteria)
         assert db.session().scalar(select(count.c.n)) == 0
-        db.session().rollback()
     documents = _SCHEMAS * (1 + _COPIES)
     rows = sum(statement.rows for statement in explained)
     assert rows < 10 * documents, [statement.rows_by_index for statement in explained]
@@ -107,19 +106,17 @@ def test_each_draft_is_read_a_few_times(
         _analyze(postgres)
     criteria = counting.WorkCriteria([org.users["labeler"]], by_team=True)
     work_types = WorkTypes(has_labeling=True, has_reviews=False, has_self_review=False)
-    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+    with org.transaction(), explaining(org.app) as explained:
         request = PageRequest(None, 10, "urgency", b"")
         assert assignments.list_assignments(request, criteria, work_types).total == _DRAFTS
-        db.session().rollback()
     rows = [statement.rows + statement.cte_rows for statement in explained]
     assert max(rows) < 50 * _DRAFTS, rows
 
 
 def test_each_draft_is_looked_up_once_in_the_work_of_a_team(org: Org) -> None:
     team_id = _begin_drafts(org)
-    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+    with org.transaction(), explaining(org.app) as explained:
         assert teams.count_pending_work(team_id, now=db.utc_now()).open == 0
-        db.session().rollback()
     (statement,) = explained
     assert statement.rows < 10 * _DRAFTS, statement.rows_by_index
 
@@ -131,16 +128,11 @@ def test_assigned_reviews_are_counted_without_reading_them(
     merged = create_merge(workspace, "labeler", "reviewer")
     sent = workspace.submitted()
     workspace.sql(_ASSIGN_COPIES, id=sent["id"], copies=_REVIEWS, reviewer=reviewer)
-    workspace.sql(
-        "UPDATE tag_sets SET assignee_id = :reviewer WHERE id = :id",
-        reviewer=reviewer,
-        id=merged["id"],
-    )
+    assign_tag_sets(workspace, f"id = '{merged['id']}'", "reviewer")
     _analyze(postgres)
     criteria = counting.WorkCriteria([reviewer])
-    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+    with org.transaction(), explaining(org.app) as explained:
         count = counting.build_review_counts(criteria, self_review=False)
         assert db.session().scalar(select(count.c.n)) == _REVIEWS
-        db.session().rollback()
     rows = sum(statement.rows for statement in explained)
     assert rows < _REVIEWS / 10, [statement.rows_by_index for statement in explained]
