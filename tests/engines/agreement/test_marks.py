@@ -150,6 +150,9 @@ def _make_scattered_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     return [box() for _ in range(count)], [box() for _ in range(count)]
 
 
+HEAPS = [_make_shifted_marks, _make_nested_marks, _make_rising_marks, _make_scattered_marks]
+
+
 @pytest.mark.parametrize("count", [1, 160])
 def test_boxes_whose_areas_are_rounded_to_zero_do_not_overlap(count: int) -> None:
     left = [Mark(1, (0, 0, 1e-200 * n, 1e-200)) for n in range(1, count + 1)]
@@ -174,9 +177,7 @@ def search_count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return count
 
 
-@pytest.mark.parametrize(
-    "make", [_make_shifted_marks, _make_nested_marks, _make_rising_marks, _make_scattered_marks]
-)
+@pytest.mark.parametrize("make", HEAPS)
 def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, search_count: list[int]) -> None:
     left, right = make(160)
     assert len(left) * len(right) > marks.MAX_PYTHON_PAIRS
@@ -186,9 +187,7 @@ def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, search_count: li
     assert _sort_pairs(pairs) == _sort_pairs(_match_greedily(left, right, MIN_OVERLAP))
 
 
-@pytest.mark.parametrize(
-    "make", [_make_shifted_marks, _make_nested_marks, _make_rising_marks, _make_scattered_marks]
-)
+@pytest.mark.parametrize("make", HEAPS)
 def test_groups_of_a_heap_take_one_question_a_mark(make: Any, search_count: list[int]) -> None:
     left, right = make(500)
     assert len(set(group_marks([*left, *right]))) == 1

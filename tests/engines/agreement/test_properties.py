@@ -91,17 +91,10 @@ def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], generator: 
     assert votes == [_list_votes(b, order) for b in find_majority(shuffled, FIELD_SPECS)]
 
 
-def _list_votes(vote_result: Any, order: list[int]) -> Any:
-    choices = [(c.tag, sorted(order[v] for v in c.voters)) for c in vote_result.choices]
-    winners = [c.tag for c in vote_result.winners]
-    return (
-        vote_result.field,
-        vote_result.row,
-        choices,
-        winners,
-        vote_result.tie,
-        vote_result.unanimous,
-    )
+def _list_votes(result: Any, order: list[int]) -> Any:
+    choices = [(c.tag, sorted(order[v] for v in c.voters)) for c in result.choices]
+    winners = [c.tag for c in result.winners]
+    return result.field, result.row, choices, winners, result.tie, result.unanimous
 
 
 @QUICK

@@ -8,6 +8,7 @@ import pytest
 from app.engines.drift.comparing import assign_outcomes, compare, pool_rare_categories
 from app.engines.drift.model import (
     CategorySample,
+    Comparison,
     DriftOutcome,
     DriftThresholds,
     Hypothesis,
@@ -20,13 +21,13 @@ from tests.references import import_lazily
 stats = import_lazily("scipy.stats")
 
 
-def _get_outcome(
+def _compare(
     baseline: Sample, current: Sample, thresholds: DriftThresholds | None = None
-) -> str:
-    (found,) = assign_outcomes(
-        [compare(Hypothesis("x", baseline, current), thresholds)], thresholds
-    )
-    return found.outcome.value
+) -> Comparison:
+    """Compare two samples as the only hypothesis, and assign the outcome."""
+    comparison = compare(Hypothesis("x", baseline, current), thresholds)
+    (found,) = assign_outcomes([comparison], thresholds)
+    return found
 
 
 def test_a_shift_of_categories_is_drift() -> None:
@@ -68,9 +69,7 @@ def test_rare_categories_are_pooled() -> None:
 def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
     random = np.random.default_rng(1)
     before, after = random.normal(0, 1, 300), random.normal(0.8, 1, 100)
-    (found,) = assign_outcomes(
-        [compare(Hypothesis("x", NumberSample(list(before)), NumberSample(list(after))))]
-    )
+    found = _compare(NumberSample(list(before)), NumberSample(list(after)))
     assert (found.outcome, found.test) == ("drift", "kolmogorov_smirnov")
     assert found.p_value == pytest.approx(stats.ks_2samp(before, after).pvalue, rel=1e-9)
     assert found.baseline_value == pytest.approx(float(np.median(before)))
@@ -86,7 +85,7 @@ def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
     ],
 )
 def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
-    (found,) = assign_outcomes([compare(Hypothesis("x", baseline, current))])
+    found = _compare(baseline, current)
     assert (found.outcome, found.test, found.p_value) == ("not_enough", None, None)
 
 
@@ -100,28 +99,30 @@ def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
     ],
 )
 def test_one_value_only_is_no_drift(sample: Sample) -> None:
-    assert _get_outcome(sample, sample) == DriftOutcome.GONE
+    assert _compare(sample, sample).outcome == DriftOutcome.GONE
 
 
 def test_all_values_replaced_is_drift() -> None:
-    assert (
-        _get_outcome(CategorySample({"a": 100}), CategorySample({"b": 100})) == DriftOutcome.DRIFT
-    )
-    assert _get_outcome(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == DriftOutcome.DRIFT
-    assert _get_outcome(RateSample(0, 100), RateSample(100, 100)) == DriftOutcome.DRIFT
+    for baseline, current in (
+        (CategorySample({"a": 100}), CategorySample({"b": 100})),
+        (NumberSample([1.0] * 100), NumberSample([2.0] * 100)),
+        (RateSample(0, 100), RateSample(100, 100)),
+    ):
+        assert _compare(baseline, current).outcome == DriftOutcome.DRIFT, baseline
 
 
 def test_a_significant_difference_without_effect_is_no_drift() -> None:
     before, after = RateSample(50_000, 100_000), RateSample(52_000, 100_000)
-    (found,) = assign_outcomes([compare(Hypothesis("x", before, after))])
+    found = _compare(before, after)
     assert found.p_value is not None
     assert found.p_value < 1e-10
     assert found.outcome == DriftOutcome.UNCLEAR
-    assert _get_outcome(before, after, DriftThresholds(min_effect=0.001)) == DriftOutcome.DRIFT
+    thresholds = DriftThresholds(min_effect=0.001)
+    assert _compare(before, after, thresholds).outcome == DriftOutcome.DRIFT
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:
-    (found,) = assign_outcomes([compare(Hypothesis("x", RateSample(15, 35), RateSample(23, 35)))])
+    found = _compare(RateSample(15, 35), RateSample(23, 35))
     assert found.psi is not None
     assert found.psi > 0.05
     assert found.outcome == DriftOutcome.UNCLEAR
@@ -137,14 +138,10 @@ def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
         )
         for n in range(99)
     ]
-    weak = compare(
-        Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)),
-        DriftThresholds(min_effect=0.01),
-    )
-    assert (
-        assign_outcomes([weak], DriftThresholds(min_effect=0.01))[0].outcome == DriftOutcome.DRIFT
-    )
-    found = assign_outcomes([*quiet, weak], DriftThresholds(min_effect=0.01))
+    thresholds = DriftThresholds(min_effect=0.01)
+    weak = compare(Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)), thresholds)
+    assert assign_outcomes([weak], thresholds)[0].outcome == DriftOutcome.DRIFT
+    found = assign_outcomes([*quiet, weak], thresholds)
     assert found[-1].outcome == DriftOutcome.UNCLEAR
     p_values = [one.p_value for one in found]
     assert [one.q_value for one in found] == pytest.approx(

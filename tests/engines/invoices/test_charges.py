@@ -130,17 +130,12 @@ def test_tiers_equal_an_independent_computation(
 ) -> None:
     """Compare with a sum over the tiers in integers of a millionth."""
     steps = [*ends, None]
-    lines = compute_usage_lines(
-        description="X",
-        tiers=[
-            Tier(None if end is None else Decimal(end), Decimal(price).scaleb(-6))
-            for end, price in zip(steps, prices, strict=False)
-        ],
-        quantity=quantity,
-        included=included,
-        unit_size=unit,
-        currency=currency,
-    )
+    pairs = [
+        (None if end is None else str(end), f"{price}e-6")
+        for end, price in zip(steps, prices, strict=False)
+    ]
+    options = {"included": included, "unit_size": unit, "currency": currency}
+    lines = compute_lines(*pairs, quantity=quantity, **options)
     left = Fraction(max(0, quantity - included), unit)
     start, expected = 0, []
     for end, price in zip(steps, prices, strict=False):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from app.engines.invoices.charges import compute_price_line, compute_usage_lines
+from app.engines.invoices.charges import compute_price_line
 from app.engines.invoices.model import Document, Language, Party
 from app.engines.invoices.service import render_xml
 from app.engines.invoices.taxes import TaxRule
@@ -24,7 +24,7 @@ from tests.engines.invoices.samples import (
     build_document,
     build_line,
 )
-from tests.engines.invoices.test_charges import tiers
+from tests.engines.invoices.test_charges import compute_lines
 from tests.factories.properties import examples
 
 NAMES = {
@@ -108,18 +108,11 @@ def test_computed_documents_pass(
     rules: Sequence[TaxRule],
     currency: str,
 ) -> None:
-    steps = tiers(("1000", f"{prices[0]}e-6"), (None, f"{prices[1]}e-6"))
+    tiers = ("1000", f"{prices[0]}e-6"), (None, f"{prices[1]}e-6")
+    options = {"included": 100, "unit_size": 100, "unit_code": "CEN", "currency": currency}
     lines = [compute_price_line(description="Plan", price=Decimal(credit), currency=currency)]
     for quantity in quantities:
-        lines += compute_usage_lines(
-            description="Documents",
-            tiers=steps,
-            quantity=quantity,
-            included=100,
-            unit_size=100,
-            unit_code="CEN",
-            currency=currency,
-        )
+        lines += compute_lines(*tiers, quantity=quantity, **options)
     xml = render(build_document(lines, rules=rules, currency=currency))
     assert list_schema_errors(xml) == find_violations(xml) == []
 

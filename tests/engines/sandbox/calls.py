@@ -54,12 +54,6 @@ class Calls:
 
     def probe(self, **arguments: Any) -> dict[str, Any]:
         """Return what a process can see and do."""
-        all_arguments: dict[str, Any] = {
-            "path": "/nowhere/file",
-            "port": 9,
-            "caller": 1,
-            **arguments,
-        }
-        ((_, payload),) = self.run("probe", **all_arguments)
-        found: dict[str, Any] = json.loads(payload)
-        return found
+        defaults = {"path": "/nowhere/file", "port": 9, "caller": 1}
+        ((_, payload),) = self.run("probe", **{**defaults, **arguments})
+        return dict(json.loads(payload))

@@ -21,6 +21,11 @@ def _parse(lines: str) -> list[tuple[int, int, int | None]]:
     ]
 
 
+def _compute(rows: list[Any], metric: Metric, level: Level = Level.NOMINAL) -> float | None:
+    """Return the value of a coefficient without an interval."""
+    return measure(build_ratings(rows, level=level), metric, resamples=0).value
+
+
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve
 # units, missing data. The same table is Table 2.10 of Gwet 2014 (AC1, Fleiss, percent agreement).
 FOUR_OBSERVERS = _parse("""
@@ -41,8 +46,7 @@ FOUR_OBSERVERS = _parse("""
     ],
 )
 def test_krippendorff_2011_four_observers(level: Level, published: float) -> None:
-    ratings = build_ratings(FOUR_OBSERVERS, level=level)
-    value = measure(ratings, Metric.KRIPPENDORFF_ALPHA, resamples=0).value
+    value = _compute(FOUR_OBSERVERS, Metric.KRIPPENDORFF_ALPHA, level)
     assert value == pytest.approx(published, abs=0.0005)
 
 
@@ -52,8 +56,7 @@ def test_krippendorff_2011_two_observers_with_binary_data() -> None:
     0 1 0 0 0 0 0 0 1 0
     1 1 1 0 0 1 0 0 0 0
     """)
-    value = measure(build_ratings(table), Metric.KRIPPENDORFF_ALPHA, resamples=0).value
-    assert value == pytest.approx(0.095, abs=0.0005)
+    assert _compute(table, Metric.KRIPPENDORFF_ALPHA) == pytest.approx(0.095, abs=0.0005)
 
 
 def test_krippendorff_2011_two_observers_with_nominal_data() -> None:
@@ -65,8 +68,7 @@ def test_krippendorff_2011_two_observers_with_nominal_data() -> None:
         for rater, line in enumerate(lines)
         for unit, cell in enumerate(line.split())
     ]
-    value = measure(build_ratings(table), Metric.KRIPPENDORFF_ALPHA, resamples=0).value
-    assert value == pytest.approx(0.692, abs=0.0005)
+    assert _compute(table, Metric.KRIPPENDORFF_ALPHA) == pytest.approx(0.692, abs=0.0005)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +81,7 @@ def test_krippendorff_2011_two_observers_with_nominal_data() -> None:
 )
 def test_gwet_2014_four_raters(metric: Metric, published: float) -> None:
     """Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition, Table 2.10; as in irrCAC."""
-    value = measure(build_ratings(FOUR_OBSERVERS), metric, resamples=0).value
-    assert value == pytest.approx(published, abs=0.000005)
+    assert _compute(FOUR_OBSERVERS, metric) == pytest.approx(published, abs=0.000005)
 
 
 @pytest.mark.parametrize(("weights", "published"), [("quadratic", 0.91400), ("linear", 0.85874)])
@@ -96,8 +97,7 @@ def test_kappa_of_two_readers_of_fifty_proposals() -> None:
     counts = {("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15}
     pairs = [pair for pair, count in counts.items() for _ in range(count)]
     rows = [(unit, rater, pair[rater]) for unit, pair in enumerate(pairs) for rater in (0, 1)]
-    value = measure(build_ratings(rows), Metric.COHEN_KAPPA, resamples=0).value
-    assert value == pytest.approx(0.4, abs=1e-12)
+    assert _compute(rows, Metric.COHEN_KAPPA) == pytest.approx(0.4, abs=1e-12)
 
 
 def test_fleiss_1971() -> None:
@@ -114,11 +114,8 @@ def test_fleiss_1971() -> None:
         cells = map(int, counts[5 * patient : 5 * patient + 5])
         ratings = [category for category, count in enumerate(cells) for _ in range(count)]
         rows += [(patient, number, category) for number, category in enumerate(ratings)]
-    ratings = build_ratings(rows)
-    kappa = measure(ratings, Metric.FLEISS_KAPPA, resamples=0)
-    assert kappa.value == pytest.approx(0.430, abs=0.0005)
-    percent = measure(ratings, Metric.PERCENT, resamples=0)
-    assert percent.value == pytest.approx(0.5556, abs=0.00005)
+    assert _compute(rows, Metric.FLEISS_KAPPA) == pytest.approx(0.430, abs=0.0005)
+    assert _compute(rows, Metric.PERCENT) == pytest.approx(0.5556, abs=0.00005)
 
 
 # Krippendorff 2019, Content Analysis, 4th edition, figure 12.11 (p. 340): three observers divide a
