@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.factories.servers import QuietHandler, serve_http
+from tests.factories.servers import QuietHandler, serve_receiver
 from tests.faults.conftest import ADDRESS
 
 _FAILURE_RATE = 0.02
@@ -48,20 +48,14 @@ def receiving() -> Iterator[Receiver]:
     """Serve a receiver during the block, on the address to which the service may deliver."""
     receiver = Receiver()
 
-    class Handler(QuietHandler):
-        protocol_version = "HTTP/1.1"
+    def receive(request: QuietHandler) -> int:
+        body = request.read_body()
+        if random.random() < _FAILURE_RATE:
+            time.sleep(0.5)
+            return 500
+        receiver.record(request.headers["X-Service-Delivery"], body)
+        return 200
 
-        def do_POST(self) -> None:
-            body = self.read_body()
-            fails = random.random() < _FAILURE_RATE
-            if fails:
-                time.sleep(0.5)
-            else:
-                receiver.record(self.headers["X-Service-Delivery"], body)
-            self.send_response(500 if fails else 200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    with serve_http(Handler, ADDRESS) as port:
-        receiver.url = f"http://{ADDRESS}:{port}/hook"
+    with serve_receiver(receive, ADDRESS) as url:
+        receiver.url = f"{url}/hook"
         yield receiver

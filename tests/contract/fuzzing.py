@@ -119,9 +119,8 @@ class Requests:
         operation = description[f"/api/v1{op.path}"][op.method]
         self._operation = operation
         self._headers_set = IGNORED_HEADERS | ({"If-Match": "-"} if op.revision else {})
-        self._can_negate = bool(operation.query) or "Idempotency-Key" in _get_names(
-            operation.headers
-        )
+        headers = [parameter.name for parameter in operation.headers]
+        self._can_negate = bool(operation.query) or "Idempotency-Key" in headers
         self._components = description.raw_schema["components"]
 
     @cached_property
@@ -212,10 +211,6 @@ class Requests:
             container, key = data.draw(st.sampled_from(places))
             container[key] = data.draw(st.sampled_from(NASTY))
         return body
-
-
-def _get_names(parameters: Any) -> list[str]:
-    return [parameter.name for parameter in parameters]
 
 
 def _iterate_places(value: Any) -> Iterator[tuple[Any, Any]]:

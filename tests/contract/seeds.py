@@ -58,7 +58,8 @@ def create_seeds(org: Org) -> Seeds:
     seeds = Seeds(org)
     owner, labeler = org.api("owner"), org.api("labeler")
     schemas, versions = _create_schemas(owner)
-    artifacts = [_create_artifact(owner, number, schemas[0]) for number in range(10)]
+    texts = [{"name": f"{n}.txt", "text": _TEXT.format(n)} for n in range(10)]
+    artifacts = [_create(owner, "/artifacts", schema_id=schemas[0], **body)["id"] for body in texts]
     sets = _create_tag_sets(owner, labeler, artifacts)
     comments = [
         _create(owner, f"/tag-sets/{sets[0]}/comments", body="Why?")["id"] for _ in range(3)
@@ -70,6 +71,7 @@ def create_seeds(org: Org) -> Seeds:
     content = '{"text": "Imported words"}\n{"text": 7}\n'
     imports = [_create(owner, "/artifacts/bulk-import", content=content) for _ in range(2)]
     connectors = _create_connectors(owner, org)
+    alerts = owner.get(f"/connectors/{connectors[0]}/alerts").json["data"]
     jobs = [_create(owner, "/exports", format=name) for name in ("jsonl", "csv")]
     scheduled_exports = [
         _create(owner, "/exports/scheduled", name=f"Export {n}", format="jsonl", cron="0 6 * * *")
@@ -96,7 +98,7 @@ def create_seeds(org: Org) -> Seeds:
         "export_id": [export["id"] for export in scheduled_exports],
         "ingestion_job_id": [job["id"] for job in imports],
         "connector_id": connectors,
-        "alert_id": _list_alerts(owner, connectors[0]),
+        "alert_id": [alert["id"] for alert in alerts],
         "format_id": ["jsonl", "csv"],
         "template_id": ["invoice", "w9"],
         "org_slug": [org.slug],
@@ -121,11 +123,10 @@ def _create_invitations(owner: Api, org: Org) -> list[str]:
     return [_create(owner, path, email=email, role="viewer")["id"] for email in addresses]
 
 
-def _create(api: Api, path: str, **body: Any) -> dict[str, Any]:
+def _create(api: Api, path: str, **body: Any) -> Any:
     answer = api.post(path, json=body or None)
     assert answer.status_code in (200, 201, 202), answer.json
-    created: dict[str, Any] = answer.json["data"]
-    return created
+    return answer.json["data"]
 
 
 def _create_teams(owner: Api, users: list[str]) -> list[str]:
@@ -150,10 +151,6 @@ def _create_connectors(owner: Api, org: Org) -> list[str]:
     _create(owner, f"/connectors/{ids[0]}/crawl")
     run_jobs_of(org, "crawls")
     return ids
-
-
-def _list_alerts(owner: Api, connector: str) -> list[str]:
-    return [alert["id"] for alert in owner.get(f"/connectors/{connector}/alerts").json["data"]]
 
 
 def _create_rules(owner: Api, user: str) -> list[str]:
@@ -182,12 +179,6 @@ def _create_schemas(owner: Api) -> tuple[list[str], list[str]]:
     for schema in schemas[:2]:
         _create(owner, f"/schemas/{schema}/activate")
     return schemas, versions
-
-
-def _create_artifact(owner: Api, number: int, schema: str) -> str:
-    body = {"name": f"{number}.txt", "text": _TEXT.format(number), "schema_id": schema}
-    identifier: str = _create(owner, "/artifacts", **body)["id"]
-    return identifier
 
 
 def _create_tag_sets(owner: Api, labeler: Api, artifacts: list[str]) -> list[str]:

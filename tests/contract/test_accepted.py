@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -23,14 +24,8 @@ LIMIT = 0.02
 
 @pytest.fixture(scope="module")
 def seeds(app: Flask) -> Callable[[str], Seeds]:
-    seeds_by_name: dict[str, Seeds] = {}
-
-    def get_seeds(name: str) -> Seeds:
-        if name not in seeds_by_name:
-            seeds_by_name[name] = create_seeds(make_org(app))
-        return seeds_by_name[name]
-
-    return get_seeds
+    """Return a function that creates the records of a group, once for each name."""
+    return cache(lambda _name: create_seeds(make_org(app)))
 
 
 def test_few_requests_that_fit_the_description_are_refused(

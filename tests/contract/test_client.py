@@ -20,7 +20,7 @@ from tests.factories import Org
 from tests.factories.deliveries import check_delivery
 from tests.factories.orgs import PASSWORD
 from tests.factories.response_checks import get_checker
-from tests.factories.servers import QuietHandler, serve_http
+from tests.factories.servers import QuietHandler, serve_receiver
 
 pytestmark = pytest.mark.xdist_group("client")
 
@@ -66,14 +66,12 @@ class Receiver:
 def receiver() -> Iterator[Receiver]:
     new_receiver = Receiver()
 
-    class Handler(QuietHandler):
-        def do_POST(self) -> None:
-            new_receiver.received.append((dict(self.headers), self.read_body()))
-            self.send_response(204)
-            self.end_headers()
+    def receive(request: QuietHandler) -> int:
+        new_receiver.received.append((dict(request.headers), request.read_body()))
+        return 204
 
-    with serve_http(Handler, INSIDE) as port:
-        new_receiver.url = f"http://{INSIDE}:{port}/hook"
+    with serve_receiver(receive, INSIDE) as url:
+        new_receiver.url = f"{url}/hook"
         yield new_receiver
 
 

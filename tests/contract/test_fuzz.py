@@ -5,6 +5,7 @@ that are there. They are the same in every run.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,18 +42,18 @@ def fuzzed(app: Flask) -> Any:
 @pytest.fixture(scope="module")
 def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
     """Records by the name of who shares them; in the end whatever was taken in is worked on."""
-    seeds_by_name: dict[str, Seeds] = {}
+    created: list[Seeds] = []
 
-    def get_seeds(name: str) -> Seeds:
-        if name not in seeds_by_name:
-            seeds_by_name[name] = create_seeds(make_org(app))
-            drain(app)
-        return seeds_by_name[name]
+    @cache
+    def get_seeds(_name: str) -> Seeds:
+        created.append(create_seeds(make_org(app)))
+        drain(app)
+        return created[-1]
 
     yield get_seeds
     drain(app)
     with app.app_context(), tenancy.across_organizations(reason="tests look at their jobs"):
-        asked = {"orgs": [group_seeds.org.id for group_seeds in seeds_by_name.values()]}
+        asked = {"orgs": [group_seeds.org.id for group_seeds in created]}
         failed_jobs = db.session().execute(
             text(
                 "SELECT function, error FROM jobs WHERE error IS NOT NULL"

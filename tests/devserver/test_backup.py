@@ -65,11 +65,8 @@ def test_a_restored_copy_has_everything_and_sends_nothing(
 ) -> None:
     receiver.hold.set()
     webhook = source.create_webhook(receiver)
-    before: list[str] = []
-    for number in range(20):
-        artifact_id = source.write(f"before {number}")
-        assert artifact_id is not None
-        before.append(artifact_id)
+    before = [source.write(f"before {number}") for number in range(20)]
+    assert None not in before
     wait_until(lambda: receiver.waiting > 0, "a delivery under way")
     stop, meanwhile = threading.Event(), list[str]()
     writer = threading.Thread(target=_write_until, args=(source, stop, meanwhile))
@@ -86,7 +83,7 @@ def test_a_restored_copy_has_everything_and_sends_nothing(
 
 
 def _check_copy(
-    source: Service, receiver: Receiver, copy_dir: Path, webhook: str, before: list[str]
+    source: Service, receiver: Receiver, copy_dir: Path, webhook: str, before: list[str | None]
 ) -> None:
     with run_service(DATA_DIR=str(copy_dir), OUTBOUND="off") as copy:
         ready = requests.get(f"{copy.base}/health/ready", timeout=10).json()

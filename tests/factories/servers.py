@@ -1,7 +1,7 @@
 """HTTP servers that tests start."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
@@ -42,3 +42,25 @@ def serve_http(handler: type[BaseHTTPRequestHandler], host: str) -> Iterator[int
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def serve_receiver(receive: Callable[[QuietHandler], int], host: str) -> Iterator[str]:
+    """Serve POST and PUT requests during the block. Yields the server's URL.
+
+    `receive` gets each request, and returns the status of its response, which has no body.
+    """
+
+    class Handler(QuietHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.send_response(receive(self))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def do_PUT(self) -> None:
+            self.do_POST()
+
+    with serve_http(Handler, host) as port:
+        yield f"http://{host}:{port}"

@@ -27,7 +27,7 @@ import requests
 
 from devserver.process import find_free_port
 from tests.factories.processes import SHARED, send_signal
-from tests.factories.servers import QuietHandler, serve_http
+from tests.factories.servers import QuietHandler, serve_receiver
 from tests.factories.waiting import wait_until
 from tests.factories.work import DISCARD_PENDING_WORK
 
@@ -67,16 +67,12 @@ def receiver() -> Iterator[Receiver]:
     """Run a receiver on an address to which the service may deliver."""
     receiver = Receiver()
 
-    class Handler(QuietHandler):
-        protocol_version = "HTTP/1.1"
+    def receive(request: QuietHandler) -> int:
+        receiver.record_delivery(request.headers, request.read_body())
+        return 204
 
-        def do_POST(self) -> None:
-            receiver.record_delivery(self.headers, self.read_body())
-            self.send_response(204)
-            self.end_headers()
-
-    with serve_http(Handler, ADDRESS) as port:
-        receiver.url = f"http://{ADDRESS}:{port}/hook"
+    with serve_receiver(receive, ADDRESS) as url:
+        receiver.url = f"{url}/hook"
         try:
             yield receiver
         finally:

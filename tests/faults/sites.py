@@ -36,7 +36,7 @@ INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_versio
     source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
     escalated, flags, created_at, updated_at, revision)
 SELECT :org, gen_random_uuid(), document.id, schemas.id, schemas.current_version_id, :labeler,
-    'human', '[{"field": "number", "value": "A-1"}]', 'submitted', now(), 30, 0, 0, 0, false, '[]',
+    'human', CAST(:tags AS jsonb), 'submitted', now(), 30, 0, 0, 0, false, '[]',
     now(), now(), 1
 FROM artifacts document JOIN schemas
   ON schemas.organization_id = :org AND schemas.id = document.schema_id
@@ -131,8 +131,13 @@ class Site:
 
     def create_submitted_tag_sets(self, labeler: UUID) -> None:
         """Create a submitted tag set of `labeler` for each document of the organization."""
-        for statement in (_SUBMITTED, _FIRST_REVISIONS, _WAIT_FOR_REVIEW):
+        self.insert_tag_sets(labeler, field="number", value="A-1")
+        for statement in (_FIRST_REVISIONS, _WAIT_FOR_REVIEW):
             self.sql(statement, labeler=labeler)
+
+    def insert_tag_sets(self, labeler: UUID, **tag: Any) -> None:
+        """Insert only a row of a submitted tag set for each document, with one tag."""
+        self.sql(_SUBMITTED, labeler=labeler, tags=json.dumps([tag]))
 
     def insert_job(self, function: str, *, org: str | None = None) -> UUID:
         """Insert a due job, as the schedule does, and return its id."""

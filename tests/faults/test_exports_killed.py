@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 import requests
 
-from tests.factories.servers import QuietHandler, serve_http
+from tests.factories.servers import QuietHandler, serve_receiver
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ADDRESS, DEADLINE_SECONDS
 from tests.faults.sites import Site
@@ -46,20 +46,15 @@ class UploadServer:
 def upload_server() -> Iterator[UploadServer]:
     upload_server = UploadServer()
 
-    class Handler(QuietHandler):
-        protocol_version = "HTTP/1.1"
+    def receive(request: QuietHandler) -> int:
+        body = request.read_body()
+        upload_server.arrived.set()
+        assert upload_server.may_respond.wait(DEADLINE_SECONDS)
+        upload_server.files.setdefault(request.path, []).append(body)
+        return 201
 
-        def do_PUT(self) -> None:
-            body = self.read_body()
-            upload_server.arrived.set()
-            assert upload_server.may_respond.wait(DEADLINE_SECONDS)
-            upload_server.files.setdefault(self.path, []).append(body)
-            self.send_response(201)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    with serve_http(Handler, ADDRESS) as port:
-        upload_server.url = f"http://{ADDRESS}:{port}/{{name}}"
+    with serve_receiver(receive, ADDRESS) as url:
+        upload_server.url = f"{url}/{{name}}"
         try:
             yield upload_server
         finally:

@@ -50,19 +50,26 @@ CROSS JOIN unnest(CAST(:kinds AS text[])) AS kinds (kind) CROSS JOIN generate_se
 """
 
 
-def test_a_digest_is_sent_once_although_a_worker_is_killed(test_site: Site) -> None:
-    people = [str(user_id) for user_id in test_site.create_labelers(3)]
-    test_site.sql(_DIGESTS, people=people)
-    test_site.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
+def _check_three_emails_after_kill(test_site: Site) -> None:
+    """Make notifications due, kill the worker that sends them, and check that 3 emails are sent."""
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
+    assert test_site.get_value(emails) == 0
     # The periodic job that sends due notifications runs within ten seconds.
     with test_site.turnstile("notifications", sql_part=_CLOSING) as gate:
         gate.change(_MAKE_DUE, org=test_site.org)
         gate.kill(gate.wait_for_arrival("worker.py"))
+        assert test_site.get_value(emails) == 0
     test_site.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: test_site.get_value(emails) > 0, "the digests to be sent")
+    wait_until(lambda: test_site.get_value(emails) > 0, "the emails to be sent")
     _expire_leases_and_wait(test_site, "letters.send")
     assert test_site.get_value(emails) == 3
+
+
+def test_a_digest_is_sent_once_although_a_worker_is_killed(test_site: Site) -> None:
+    people = [str(user_id) for user_id in test_site.create_labelers(3)]
+    test_site.sql(_DIGESTS, people=people)
+    test_site.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
+    _check_three_emails_after_kill(test_site)
     pending = "SELECT count(*) FROM notifications WHERE organization_id = :org AND by_mail"
     assert test_site.get_value(f"{pending} AND open_until IS NOT NULL") == 0
 
@@ -84,14 +91,4 @@ def test_labelers_get_one_notification_and_email_although_workers_are_killed(
     assert sorted((row.user_id, row.number, row.title) for row in test_site.sql(sent)) == sorted(
         (user_id, 100, "100 of your tag sets were sent back") for user_id in people
     )
-    emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
-    assert test_site.get_value(emails) == 0
-    # The periodic job that sends due notifications runs within ten seconds.
-    with test_site.turnstile("notifications", sql_part=_CLOSING) as gate:
-        gate.change(_MAKE_DUE, org=test_site.org)
-        gate.kill(gate.wait_for_arrival("worker.py"))
-        assert test_site.get_value(emails) == 0
-    test_site.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: test_site.get_value(emails) > 0, "the emails to be sent")
-    _expire_leases_and_wait(test_site, "letters.send")
-    assert test_site.get_value(emails) == 3
+    _check_three_emails_after_kill(test_site)

@@ -10,18 +10,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 DOCUMENTS = 500
-_ANSWERS = """
-INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
-    source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
-    escalated, flags, created_at, updated_at, revision)
-SELECT :org, gen_random_uuid(), document.id, schemas.id, schemas.current_version_id, :labeler,
-    'human', jsonb_build_array(jsonb_build_object('field', 'number', 'value', CAST(:answer AS text),
-        'row', NULL, 'confidence', NULL, 'source', 'human', 'evidence', CAST('[]' AS jsonb))),
-    'submitted', now(), 30, 0, 0, 0, false, '[]', now(), now(), 1
-FROM artifacts document JOIN schemas
-  ON schemas.organization_id = :org AND schemas.id = document.schema_id
-WHERE document.organization_id = :org
-"""
+_TAG = {"field": "number", "row": None, "confidence": None, "source": "human", "evidence": []}
 _EXPIRE = (
     "UPDATE jobs SET leased_until = now() WHERE organization_id = :org"
     " AND function = 'quality_runs.run' AND leased_until > now()"
@@ -33,7 +22,7 @@ def labeled_site(test_site: Site) -> tuple[Site, UUID]:
     schema_id = test_site.create_schema()
     test_site.create_documents(DOCUMENTS, schema_id=schema_id)
     for number, labeler in enumerate(test_site.create_labelers(2)):
-        test_site.sql(_ANSWERS, labeler=labeler, answer=str(number))
+        test_site.insert_tag_sets(labeler, **_TAG, value=str(number))
     return test_site, schema_id
 
 

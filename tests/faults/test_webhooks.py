@@ -17,7 +17,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from tests.factories.servers import QuietHandler, serve_http
+from tests.factories.servers import QuietHandler, serve_receiver
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service
 from tests.faults.sites import Site
@@ -65,21 +65,15 @@ class SlowReceiver:
 def run_slow_receiver(receiver: SlowReceiver) -> Iterator[SlowReceiver]:
     """Run the server of a receiver during the block."""
 
-    class Handler(QuietHandler):
-        protocol_version = "HTTP/1.1"
+    def receive(request: QuietHandler) -> int:
+        request.read_body()
+        with receiver.lock:
+            receiver.arrived[request.headers["X-Service-Delivery"]] += 1
+        if receiver.seconds:
+            receiver.gate.wait(receiver.seconds)
+        return receiver.status
 
-        def do_POST(self) -> None:
-            self.read_body()
-            with receiver.lock:
-                receiver.arrived[self.headers["X-Service-Delivery"]] += 1
-            if receiver.seconds:
-                receiver.gate.wait(receiver.seconds)
-            self.send_response(receiver.status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    with serve_http(Handler, ADDRESS) as port:
-        receiver.url = f"http://{ADDRESS}:{port}"
+    with serve_receiver(receive, ADDRESS) as receiver.url:
         try:
             yield receiver
         finally:
@@ -96,9 +90,8 @@ def _measure_delivery_seconds(service: Service, receiver: Receiver) -> float:
 
 
 def _create_webhook(test_site: Site, url: str) -> str:
-    made = test_site.call("POST", "/webhooks", json={"url": url, "events": ["artifact.ingested"]})
-    identifier: str = made["id"]
-    return identifier
+    body = {"url": url, "events": ["artifact.ingested"]}
+    return str(test_site.call("POST", "/webhooks", json=body)["id"])
 
 
 def test_slow_receivers_do_not_delay_other_organizations(
