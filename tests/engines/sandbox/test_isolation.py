@@ -108,7 +108,9 @@ def test_only_libraries_and_engines_are_in_memory(make_server: MakeServer) -> No
     server = make_server(preload=(f"{documents}.entries", ENTRIES))
     modules = set(Calls(server).probe()["modules"])
     ours = {".".join(name.split(".")[:3]) for name in modules if name.startswith("app.")}
-    engines = {f"app.engines.{name}" for name in ("interpreter", "normalization", "sandbox")}
+    engines = {
+        f"app.engines.{name}" for name in ("interpreter", "normalization", "plurals", "sandbox")
+    }
     assert ours == {"app.engines", documents, *engines}
     assert f"{documents}.readers.pdf" in modules
     assert not modules & {"flask", "sqlalchemy", "psycopg2", "redis", "rq"}
