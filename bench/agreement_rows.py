@@ -34,21 +34,11 @@ def measure(report: Report) -> None:
     generator = random.Random(1)
     table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_TABLE_ROWS)]
     longer_table = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
-    _add_row(
-        report,
-        "2 x 1,000 rows, one inserted",
-        [_build_table(table), _build_table(longer_table)],
-        _check_changes,
-        60,
-    )
+    tag_sets = [_build_table(table), _build_table(longer_table)]
+    _add_row(report, "2 x 1,000 rows, one inserted", tag_sets, _check_changes, 60)
     other_table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_TABLE_ROWS)]
-    _add_row(
-        report,
-        "2 x 1,000 rows, all different",
-        [_build_table(table), _build_table(other_table)],
-        _check_changes,
-        100,
-    )
+    tag_sets = [_build_table(table), _build_table(other_table)]
+    _add_row(report, "2 x 1,000 rows, all different", tag_sets, _check_changes, 100)
 
 
 def _build_spans(get_offsets: Callable[[int, int], tuple[int, int]]) -> list[_Tags]:

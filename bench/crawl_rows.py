@@ -36,13 +36,8 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
         job, memory = _run_crawl(service, org, connector_id)
     assert job["counts"]["skipped"] == count, job
     ours = get_job_seconds(service, org)
-    report.add_at_most(
-        f"crawl {count:,} unchanged objects of S3",
-        f"{ours:.1f} s",
-        f"{floor:.1f} s listing",
-        ours / floor,
-        _MAX_RATIO,
-    )
+    name = f"crawl {count:,} unchanged objects of S3"
+    report.add_times(name, ours, floor, _MAX_RATIO, "listing", unit="s")
     report_memory(report, memory, _MAX_MEMORY_MB)
 
 

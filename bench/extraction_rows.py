@@ -34,24 +34,17 @@ def measure(report: Report, names: set[str]) -> None:
         )
         result = json.loads(completed.stdout)
         name = f"extraction, {count} tag sets:"
-        _add(report, f"{name} F1, vendors seen", result["seen"], ">=", seen, "")
-        _add(report, f"{name} F1, unseen vendors", result["unseen"], ">=", unseen, "")
+        _add(report, f"{name} F1, vendors seen", result["seen"], ">=", seen)
+        _add(report, f"{name} F1, unseen vendors", result["unseen"], ">=", unseen)
         _add(report, f"{name} prediction", result["predict"], "<=", _MAX_PREDICT_MS, " CPU ms")
         if count >= _MIN_CALIBRATED_COUNT:
-            _add(
-                report,
-                f"{name} calibration error",
-                result["error"],
-                "<=",
-                _MAX_CALIBRATION_ERROR,
-                "",
-            )
+            _add(report, f"{name} calibration error", result["error"], "<=", _MAX_CALIBRATION_ERROR)
     name = "extraction, 500 tag sets:"
     _add(report, f"{name} training", result["train"], "<=", _MAX_CPU_SECONDS, " CPU s")
     _add(report, f"{name} memory", result["memory"], "<=", _MAX_MEMORY_MB, " MB")
 
 
-def _add(report: Report, name: str, value: float, sign: str, bound: float, unit: str) -> None:
+def _add(report: Report, name: str, value: float, sign: str, bound: float, unit: str = "") -> None:
     met = value >= bound if sign == ">=" else value <= bound
     report.add_without_floor(name, f"{value:.3g}{unit}", f"{sign} {bound:g}{unit}", met)
 

@@ -21,13 +21,8 @@ def measure(report: Report, healthy_org: Org, hanging_org: Org, count: int) -> N
     """Compare deliveries of `count` events with and without webhooks that hang."""
     floor = _measure_delivery(healthy_org, count, hanging_count=0)
     seconds = _measure_delivery(hanging_org, count, hanging_count=HANGING_WEBHOOKS)
-    report.add_at_most(
-        f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, {HANGING_WEBHOOKS} others hang",
-        f"{seconds:,.1f} s",
-        f"{floor:,.1f} s without",
-        seconds / floor,
-        _MAX_RATIO,
-    )
+    name = f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, {HANGING_WEBHOOKS} others hang"
+    report.add_times(name, seconds, floor, _MAX_RATIO, "without", unit="s")
 
 
 def _measure_delivery(org: Org, count: int, *, hanging_count: int) -> float:

@@ -10,7 +10,7 @@ import orjson
 from app.kit.ids import uuid7
 from bench.filling import analyze, open_cursor
 from bench.jobs_rows import report_memory, wait_for_job
-from bench.report import Report, Row
+from bench.report import Report
 from bench.service import Service
 from tests.factories import Org
 from tests.factories.labels import make_field
@@ -49,16 +49,8 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
     ours = count / get_job_seconds(service, org)
     analyze(service)
     floor = count / _time_copy(service, org, _TABLES)
-    report.add(
-        Row(
-            f"import {count:,} texts from JSON Lines",
-            f"{ours:,.0f}/s",
-            f"{floor:,.0f}/s COPY",
-            ours / floor,
-            f"goal {_MIN_COPY_RATIO}",
-            None,
-        )
-    )
+    name = f"import {count:,} texts from JSON Lines"
+    report.add_rates(name, ours, floor, "COPY", f"goal {_MIN_COPY_RATIO}", None)
     first, last = (
         _get_mean_seconds(service, org, 0),
         _get_mean_seconds(service, org, count - _SAMPLE_SIZE),
@@ -86,8 +78,7 @@ def measure_labeled(report: Report, service: Service, org: Org, count: int) -> N
     analyze(service)
     floor = count / _time_copy(service, org, _LABELED_TABLES)
     name = f"import {count:,} texts with four tags each"
-    rates = (f"{ours:,.0f}/s", f"{floor:,.0f}/s COPY")
-    report.add(Row(name, *rates, ours / floor, f"goal {_MIN_LABELED_COPY_RATIO}", None))
+    report.add_rates(name, ours, floor, "COPY", f"goal {_MIN_LABELED_COPY_RATIO}", None)
 
 
 def _build_file(count: int, **properties: Any) -> bytes:

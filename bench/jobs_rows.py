@@ -17,7 +17,7 @@ import requests
 from app.kit import db, events, tenancy
 from app.kit.events import EventName
 from bench.filling import analyze, disable_triggers, open_cursor
-from bench.report import Report, Row
+from bench.report import Report
 from bench.service import DELIVERY_NETWORK, Service
 from tests.factories import Org
 from tests.factories.labels import make_labeled
@@ -82,13 +82,9 @@ def _measure_format(
         seconds, peak = _run_export(service, org, count, format_id)
         export_times.append(seconds)
         peaks.append(peak)
-    report.add_at_most(
-        f"export of {count:,} tag sets to {format_id}",
-        f"{median(export_times):.2f} s",
-        f"{median(floors):.2f} s COPY",
-        median(export_times) / median(floors),
-        _MAX_EXPORT_RATIOS[format_id],
-    )
+    name, max_ratio = f"export of {count:,} tag sets to {format_id}", _MAX_EXPORT_RATIOS[format_id]
+    ours, floor = median(export_times), median(floors)
+    report.add_times(name, ours, floor, max_ratio, "COPY", digits=2, unit="s")
     return max(peaks)
 
 
@@ -184,18 +180,9 @@ def measure_delivery(report: Report, org: Org, count: int) -> None:
         seconds = _wait_until_received(url, count)
         ours = count / seconds
         floor = count / _measure_plain_requests(url, count)
-    ratio = ours / floor
-    met = ours >= 300 and ratio >= 0.5
-    report.add(
-        Row(
-            f"deliver {count:,} webhooks, one worker process",
-            f"{ours:,.0f}/s",
-            f"{floor:,.0f}/s requests",
-            ratio,
-            ">= 300/s and >= 0.5",
-            met,
-        )
-    )
+    met = ours >= 300 and ours / floor >= 0.5
+    name = f"deliver {count:,} webhooks, one worker process"
+    report.add_rates(name, ours, floor, "requests", ">= 300/s and >= 0.5", met)
 
 
 def _emit(org: Org, count: int) -> None:

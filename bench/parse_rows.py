@@ -19,7 +19,7 @@ from statistics import median
 
 import pypdfium2
 
-from bench.report import Report, Row
+from bench.report import Report
 
 _ROUNDS = 7
 _SHORT_PARSES = 60
@@ -40,23 +40,11 @@ def measure(report: Report, names: set[str]) -> None:
     command = [sys.executable, "-m", "bench.parse_rows"]
     completed = subprocess.run(command, capture_output=True, check=True, text=True, timeout=600)
     (ours, floor), (our_pages, floor_pages) = json.loads(completed.stdout)
-    report.add(
-        Row(
-            "parse a one-page PDF, on one core",
-            f"{ours:,.0f}/s",
-            f"{floor:,.0f}/s pypdfium2",
-            ours / floor,
-            f">= {_MIN_DOCUMENTS_PER_SECOND:g}/s",
-            ours >= _MIN_DOCUMENTS_PER_SECOND,
-        )
-    )
-    report.add_at_least(
-        f"pages of {_PAGES}-page PDFs with words and boxes, on one core",
-        f"{our_pages:,.0f}/s",
-        f"{floor_pages:,.0f}/s pypdfium2",
-        our_pages / floor_pages,
-        _MIN_PAGES_RATIO,
-    )
+    name, bound = "parse a one-page PDF, on one core", f">= {_MIN_DOCUMENTS_PER_SECOND:g}/s"
+    report.add_rates(name, ours, floor, "pypdfium2", bound, ours >= _MIN_DOCUMENTS_PER_SECOND)
+    name = f"pages of {_PAGES}-page PDFs with words and boxes, on one core"
+    met = our_pages / floor_pages >= _MIN_PAGES_RATIO
+    report.add_rates(name, our_pages, floor_pages, "pypdfium2", f">= {_MIN_PAGES_RATIO}", met)
 
 
 def _main() -> None:

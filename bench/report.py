@@ -5,6 +5,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 _ADDITIONS = 10_000_000
 
@@ -69,11 +70,26 @@ class Report:
         max_ratio: float,
         floor_label: str = "",
         digits: int = 1,
+        unit: Literal["ms", "s"] = "ms",
     ) -> None:
-        """Add a row of two times, whose ratio must be at most `max_ratio`, in milliseconds."""
-        ours, floor = (f"{1000 * value:,.{digits}f} ms" for value in (seconds, floor_seconds))
+        """Add a row of two times, whose ratio must be at most `max_ratio`; print them in `unit`."""
+        factor = 1000 if unit == "ms" else 1
+        ours, floor = (f"{factor * value:,.{digits}f} {unit}" for value in (seconds, floor_seconds))
         floor = f"{floor} {floor_label}".rstrip()
         self.add_at_most(name, ours, floor, seconds / floor_seconds, max_ratio)
+
+    def add_rates(
+        self,
+        name: str,
+        rate: float,
+        floor_rate: float,
+        floor_label: str,
+        bound: str,
+        met: bool | None,  # noqa: FBT001
+    ) -> None:
+        """Add a row of two rates per second."""
+        ours, floor = f"{rate:,.0f}/s", f"{floor_rate:,.0f}/s {floor_label}".rstrip()
+        self.add(Row(name, ours, floor, rate / floor_rate, bound, met))
 
     def add_action(
         self, name: str, seconds: float, floor_seconds: float, min_ratio: float, max_seconds: float

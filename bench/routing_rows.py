@@ -12,7 +12,7 @@ from app.workflow.assignment.queries.assignees import ArtifactAssignment
 from app.workflow.assignment.service import assigning
 from app.workflow.routing_rules.service import routing
 from bench import filling
-from bench.report import Report, Row
+from bench.report import Report
 from bench.service import Service
 from tests.factories import Org, make_org
 from tests.factories.routing import Router, where
@@ -65,16 +65,9 @@ def measure(report: Report, service: Service, rows: int) -> None:
         ours = rows / seconds
         met = ours / floor >= _MIN_RATIO and ours >= _MIN_DOCUMENTS_PER_SECOND
         suffix = " (one reads texts)" if reads_text else ""
-        report.add(
-            Row(
-                f"route {rows:,} documents, {RULES} rules{suffix}",
-                f"{ours:,.0f}/s",
-                f"{floor:,.0f}/s written",
-                ours / floor,
-                f">= {_MIN_RATIO}, >= {_MIN_DOCUMENTS_PER_SECOND:,}/s",
-                None if reads_text else met,
-            )
-        )
+        name = f"route {rows:,} documents, {RULES} rules{suffix}"
+        bound = f">= {_MIN_RATIO}, >= {_MIN_DOCUMENTS_PER_SECOND:,}/s"
+        report.add_rates(name, ours, floor, "written", bound, None if reads_text else met)
         added = _get_peak_megabytes() - before
         print(f"  {matched_count:,} of {rows:,} matched; {added:.0f} MB more at the peak")
 
