@@ -55,7 +55,7 @@ class SmallDisk:
 
     def use_up(self) -> None:
         """Leave fewer free bytes than the reserve."""
-        size = self.get_free_bytes() - self.reserve + (16 * MIB if self.own else self._get_margin())
+        size = self.get_free_bytes() - self.reserve + (16 if self.own else 8) * MIB
         with self._create_filler().open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
 
@@ -72,9 +72,6 @@ class SmallDisk:
         for path in self._fillers:
             path.unlink()
         self._fillers.clear()
-
-    def _get_margin(self) -> int:
-        return 8 * MIB
 
     def _create_filler(self) -> Path:
         self._fillers.append(self.folder / f"filler-{len(self._fillers)}")

@@ -107,7 +107,7 @@ def test_suspended_workers_continue_after_they_are_resumed(test_site: Site) -> N
     waiting: list[int] = []
 
     def is_drained() -> bool:
-        waiting.append(max(_count_messages(store, name) for name in GROUPS))
+        waiting.append(max(store.llen(f"rq:queue:{name}") for name in GROUPS))
         return test_site.get_value(_COUNT_PENDING) == 0
 
     wait_until(is_drained, "the backlog to be processed")
@@ -119,7 +119,3 @@ def test_suspended_workers_continue_after_they_are_resumed(test_site: Site) -> N
     )
     assert row.completed == QUEUED
     assert row.interrupted <= QUEUES["bulk"].slots, "only jobs that were running may run twice"
-
-
-def _count_messages(store: Any, group: str) -> int:
-    return int(store.llen(f"rq:queue:{group}"))

@@ -49,8 +49,7 @@ def test_a_crawl_continues_after_its_worker_is_killed(
         # Jobs that record the outcomes of parsed documents update this table.
         with test_site.turnstile("ingestion_items", sql_part="INSERT INTO ingestion_items") as gate:
             job_id = test_site.call("POST", f"/connectors/{connector}/crawl")["id"]
-            worker = gate.step("worker.py")
-            gate.kill(worker)
+            gate.kill(gate.step("worker.py"))
             # During the block, no other worker can continue the job.
             job = test_site.find_job("connectors.crawl").id
             running = test_site.call("GET", f"/ingestion-jobs/{job_id}")
