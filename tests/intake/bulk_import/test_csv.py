@@ -44,7 +44,7 @@ def test_a_bad_row_fails_alone(imports: Imports) -> None:
     job = imports.make(data, "list.csv")
     assert job["counts"] == counts(found=7, created=2, failed=5)
     messages = [item["error"]["message"] for item in imports.items(job["id"], status="failed")]
-    reasons = ["has 1 columns", "not valid UTF-8", "has 3 columns", "Malformed CSV", "no text"]
+    reasons = ["has 1 column,", "not valid UTF-8", "has 3 columns", "Malformed CSV", "no text"]
     for message, reason in zip(messages, reasons, strict=True):
         assert reason in message
 
