@@ -8,6 +8,7 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import as_json, run_operation, show_list, show_progress, show_record
+from app.engines.plurals import format_count
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.kit.jobs import failures
@@ -107,7 +108,8 @@ def discard(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
 def _find_retryable_ids(selection: JobFilter) -> list[UUID]:
     ids, skipped_counts = failures.find_retryable_ids(selection)
     for function, count in skipped_counts.items():
-        click.echo(f"Skipped {count} jobs of {function}, which cannot be retried.", err=True)
+        jobs_text = format_count(count, "job", "jobs")
+        click.echo(f"Skipped {jobs_text} of {function}, which cannot be retried.", err=True)
     return ids
 
 

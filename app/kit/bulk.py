@@ -64,7 +64,8 @@ def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | Non
     matched = MatchedIds(bytes(db.session().scalar(select(packed)) or b""))
     if len(matched) != expected:
         message = (
-            f"The filter matches {len(matched)} records. Check the filter and `expected_count`."
+            f"The number of matching records is {len(matched)}. Check the filter and "
+            "`expected_count`."
         )
         raise errors.conflict(message, count=len(matched))
     return matched

@@ -135,7 +135,7 @@ def check(name: str, get_organization_key: Callable[[], str]) -> None:
     if not is_allowed:
         raise ApiError(
             "rate_limited",
-            f"The rate limit of {item} is exceeded. Try again in {wait_seconds} seconds.",
+            f"The rate limit of {item} is exceeded. Try again in {wait_seconds} s.",
             details={"retry_after": wait_seconds},
             headers={**headers, "Retry-After": str(wait_seconds)},
         )

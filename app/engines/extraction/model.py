@@ -73,7 +73,8 @@ class Example:
 class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
     """There are fewer usable examples than `required_count`.
 
-    An example is usable if `sequences.align_values` locates one of its accepted values.
+    An example is usable if `sequences.align_values` locates one of its accepted values. In
+    cross-validation, every example that `select_examples` selects counts as usable.
     """
 
     def __init__(self, usable_count: int, required_count: int = MIN_EXAMPLES) -> None:

@@ -76,7 +76,7 @@ def check_wait(subject: str) -> bool:
     if row.wait > 0:
         raise ApiError(
             "rate_limited",
-            f"Too many failed attempts. Try again in {row.wait} seconds.",
+            f"Too many failed attempts. Try again in {row.wait} s.",
             details={"retry_after": row.wait},
             headers={"Retry-After": str(row.wait)},
         )

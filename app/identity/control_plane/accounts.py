@@ -37,7 +37,8 @@ class DisabledAccount(Account):
     """A disabled account, with a summary of the effects of disabling it.
 
     `revoked` is the number of revoked sessions. `sole_owner_of` contains the slugs of organizations
-    without another enabled owner. `api_keys` is the number of keys that still work.
+    without another enabled owner. `api_keys` is the number of remaining keys that have not expired,
+    including those of closed organizations.
     """
 
     revoked: int

@@ -76,7 +76,8 @@ def list_tables() -> list[Table]:
         table.name: table
         for table in reversed(db.Base.metadata.sorted_tables)
         if "organization_id" in table.columns
-        # Derived rows are deleted together with the rows that they come from.
+        # Triggers delete derived rows: counts with the rows that they count, and the amounts of
+        # usage when the status of the organization becomes `erased`.
         and not table.info.get("derived")
         and not table.info.get("kept")
         and table.name != _MEMBERSHIP_TABLE

@@ -93,6 +93,7 @@ def test_a_host_that_does_not_answer_is_given_up(
     again = folder.admin.post(f"/connectors/{connector['id']}/test")
     assert (again.status_code, again.json["error"]["code"]) == (503, "service_unavailable")
     assert again.headers["Retry-After"] == "5"
+    assert again.json["error"]["message"].startswith("A connector is already being tested")
 
 
 def test_a_slow_host_of_another_organization_delays_nobody(
@@ -110,7 +111,9 @@ def test_a_slow_host_of_another_organization_delays_nobody(
 
 def test_probes_are_limited(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "MAX_PROBES", 0)
-    assert folder.admin.post(f"/connectors/{folder.connect()['id']}/test").status_code == 503
+    refused = folder.admin.post(f"/connectors/{folder.connect()['id']}/test")
+    assert refused.status_code == 503, refused.json
+    assert refused.json["error"]["message"].startswith("Too many connectors")
 
 
 @pytest.fixture

@@ -148,7 +148,7 @@ def _start_probe(
         threading.Thread(target=run, name="connector-probe", daemon=True).start()
     except RuntimeError:  # The process has too many threads.
         _release_probe(organization_id)
-        raise _build_busy_error() from None
+        raise _build_busy_error("The service cannot start another test.") from None
     return future
 
 
@@ -171,11 +171,10 @@ def _open_and_read(target: SourceTarget, read: Callable[[Source], Entries]) -> E
 
 def _reserve_probe(organization_id: UUID) -> None:
     with _lock:
-        if (
-            organization_id in _probing_organization_ids
-            or len(_probing_organization_ids) >= MAX_PROBES
-        ):
-            raise _build_busy_error()
+        if organization_id in _probing_organization_ids:
+            raise _build_busy_error("A connector is already being tested or browsed.")
+        if len(_probing_organization_ids) >= MAX_PROBES:
+            raise _build_busy_error("Too many connectors are being tested or browsed.")
         _probing_organization_ids.add(organization_id)
 
 
@@ -184,9 +183,8 @@ def _release_probe(organization_id: UUID) -> None:
         _probing_organization_ids.discard(organization_id)
 
 
-def _build_busy_error() -> errors.ApiError:
-    message = "A connector is already being tested or browsed. Try again shortly."
-    return errors.busy(message, retry_after=_RETRY_AFTER_SECONDS)
+def _build_busy_error(reason: str) -> errors.ApiError:
+    return errors.busy(f"{reason} Try again shortly.", retry_after=_RETRY_AFTER_SECONDS)
 
 
 def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[BrowsedEntry]:
