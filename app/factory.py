@@ -117,7 +117,7 @@ def _bind_identity_ports() -> None:
         organizations.Billing(
             cancel_scheduled_change=plan_changes.cancel_scheduled_change,
             record_closed_time=plan_changes.record_closed_time,
-            list_unbilled=unbilled.list_unbilled,
+            find_unbilled_ids=unbilled.find_unbilled_ids,
         )
     )
 

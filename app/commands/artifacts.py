@@ -41,7 +41,7 @@ def reprocess(
         selection = FailedSelection(
             failure_code, _attach_utc(created_after), _attach_utc(created_before)
         )
-        job_id = service.create_for_failed(selection).id
+        job_id = service.create_for_failed_documents(selection).id
     wait_and_show_job(organization_id, job_id, "Reprocessing", no_wait=no_wait, as_json=as_json)
 
 

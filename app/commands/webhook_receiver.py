@@ -51,7 +51,7 @@ def verify_service_signature(secret: bytes, body: bytes, header: str | None) -> 
 def verify_standard_signature(
     secret: bytes, body: bytes, headers: Headers, now: float
 ) -> SignatureStatus:
-    """Verify the Standard Webhooks headers; at least one signature must be valid."""
+    """Verify the Standard Webhooks headers at the Unix time `now`; one valid signature suffices."""
     header_names = ("webhook-id", "webhook-timestamp", "webhook-signature")
     message_id, timestamp, signatures = (headers.get(name) for name in header_names)
     if message_id is None or timestamp is None or signatures is None:

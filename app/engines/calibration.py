@@ -246,14 +246,14 @@ def compare_models(
         return None
     # One document has no variance.
     has_variance = len(outcomes) > 1
-    interval = _resample(outcomes, other_outcomes) if has_variance else (None, None, None)
-    return ModelComparison(len(outcomes), f1, other_f1, f1 - other_f1, *interval)
+    estimates = _resample_f1(outcomes, other_outcomes) if has_variance else (None, None, None)
+    return ModelComparison(len(outcomes), f1, other_f1, f1 - other_f1, *estimates)
 
 
-def _resample(
+def _resample_f1(
     outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
 ) -> tuple[float, float, float]:
-    """Resample the documents; return (low, high, p-value) of the difference in F1."""
+    """Resample the documents; return the interval (low, high) and p-value of the F1 difference."""
     import numpy as np  # noqa: PLC0415 - numpy, which few processes need
 
     pairs = np.asarray(
@@ -291,7 +291,7 @@ def _compute_f1(sums: "NDArray[np.int64]") -> "NDArray[np.float64]":
 def describe_comparison(comparison: ModelComparison | None, model: str, other_model: str) -> str:
     """Describe in a sentence which model is better, or why neither model is known to be better."""
     if comparison is None:
-        return "Not compared: no document has feedback on both models."
+        return "Not compared: too few values have feedback on both models."
     documents_text = format_count(comparison.documents, "document", "documents")
     if not comparison.is_significant:
         return f"No significant difference on {documents_text}."

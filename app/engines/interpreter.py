@@ -11,7 +11,7 @@ _SINGLE_THREAD_VARIABLES = dict.fromkeys(
 
 
 def build_command(module: str, *arguments: str) -> list[str]:
-    """Return the command to run a module; it needs the environment from `build_environment`."""
+    """Return the command that runs `module` in an environment from `build_environment`."""
     return [sys.executable, "-s", "-P", "-m", module, *arguments]
 
 

@@ -33,8 +33,8 @@ def normalize(form: Form, text: str) -> str:
     return "".join([*parts, unicodedata.normalize(form, text[position:])])
 
 
-def limit_marks(text: str) -> str:
-    """Replace each combining mark after MAX_MARKS consecutive marks with U+FFFD.
+def limit_combining_marks(text: str) -> str:
+    """Replace each combining mark after MAX_MARKS consecutive combining marks with U+FFFD.
 
     The result has only short runs of marks, so any program can normalize it quickly.
     """

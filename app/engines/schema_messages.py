@@ -18,7 +18,7 @@ _MESSAGES: Mapping[str, str] = {
 
 
 def describe_violation(keyword: str, rule: object) -> str:
-    """Describe which rule of a JSON Schema a value violates.
+    """Return the requirement of a JSON Schema that a value violates, like "must be at least 1".
 
     `keyword` is a key of `_MESSAGES`, and `rule` is its value in the schema. Types and patterns
     appear unchanged. Other values appear as JSON, so that separators such as a tab are visible.

@@ -18,7 +18,7 @@ from app.kit.audit_context import ActorKind, Context, current_context
 ACTOR_KINDS: tuple[ActorKind, ...] = ("user", "api_key", "system", "control_plane")
 
 
-def begin(
+def bind_operation(
     operation: str,
     *,
     record_type: str | None = None,
@@ -26,10 +26,11 @@ def begin(
     request_id: str | None = None,
     ip_address: str | None = None,
 ) -> None:
-    """Bind an operation until `end` is called. Its actor is unknown until `set_actor` is called.
+    """Bind an operation, whose actor is unknown until `set_actor` is called.
 
-    `record_type` is the type of record that the operation acts on, for a name that does not contain
-    a record type (see `split_operation`). `label` describes the unknown actor.
+    The operation stays bound until `unbind_operation` is called. `record_type` is the type of
+    record that it acts on, for a name that does not contain a record type (see `split_operation`).
+    `label` describes the unknown actor.
     """
     verb, acted_on = split_operation(operation, record_type)
     current_context.set(
@@ -43,7 +44,7 @@ def set_actor(kind: ActorKind, actor_id: UUID | None, label: str) -> None:
     current_context.set(replace(context, kind=kind, id=actor_id, label=label))
 
 
-def end() -> None:
+def unbind_operation() -> None:
     """Unbind the operation and its actor."""
     current_context.set(None)
 
@@ -71,9 +72,9 @@ def bind_actor(
 def split_operation(operation: str, default_type: str | None) -> tuple[str, str | None]:
     """Split the name of an operation or a job into its verb and its record type.
 
-    `accept_tag_set` becomes (accept, tag_sets), and `exports.run` becomes (run, exports). If the
-    name contains no record type that the audit log knows (`replace_tags`, `logout`), the record
-    type is `default_type`.
+    `accept_tag_set` and `bulk_accept_tag_sets` become (accept, tag_sets), and the job `exports.run`
+    becomes (run, exports). If the name of an operation contains no record type that the audit log
+    knows (`replace_tags`, `logout`), the record type is `default_type`.
     """
     record_type, dot, verb = operation.partition(".")
     if dot:

@@ -49,11 +49,13 @@ class MatchedIds:
             yield [UUID(bytes=chunk[offset : offset + _UUID_BYTES]) for offset in offsets]
 
 
-def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | None) -> MatchedIds:
+def find_ids(
+    statement: Select[Any], *order: ColumnElement[Any], expected_count: int | None
+) -> MatchedIds:
     """Return the ids in the first column of `statement`, ordered by `order`.
 
-    Raises 409 `conflict` with `details.count` if the number of ids differs from `expected`, or if
-    `expected` is None.
+    Raises 409 `conflict` with `details.count` if the number of ids differs from `expected_count`,
+    or if `expected_count` is None.
     """
     sort_keys = (key.label(f"by_{number}") for number, key in enumerate(order))
     id_column, *sort_columns = statement.add_columns(*sort_keys).subquery().c
@@ -61,20 +63,20 @@ def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | Non
         func.uuid_send(id_column),
         aggregate_order_by(literal_column("''::bytea"), *sort_columns, id_column),
     )
-    matched = MatchedIds(bytes(db.session().scalar(select(packed)) or b""))
-    if len(matched) != expected:
+    matched_ids = MatchedIds(bytes(db.session().scalar(select(packed)) or b""))
+    if len(matched_ids) != expected_count:
         message = (
-            f"The number of matching records is {len(matched)}. Check the filter and "
+            f"The number of matching records is {len(matched_ids)}. Check the filter and "
             "`expected_count`."
         )
-        raise errors.conflict(message, count=len(matched))
-    return matched
+        raise errors.conflict(message, count=len(matched_ids))
+    return matched_ids
 
 
-def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
-    """Run `act` on the records in batches, one transaction each, and return the result.
+def run_in_batches(matched: MatchedIds, action: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
+    """Run `action` on the records in batches, one transaction each, and return the result.
 
-    `act` returns an error for each record that failed. The result lists only failed records, at
+    `action` returns an error for each record that failed. The result lists only failed records, at
     most `MAX_OUTCOMES`. If the first batch raises an API or database error, nothing is changed and
     the error is raised. If a later batch raises one, the earlier batches stay committed. The
     records of this batch and of the following batches then count as failed; of these records, the
@@ -85,7 +87,7 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
     for number, batch in enumerate(matched.iterate_batches()):
         remaining = len(matched) - number * BATCH_SIZE
         try:
-            batch_failures = act(batch)
+            batch_failures = action(batch)
             db.checkpoint()
         except (ApiError, SQLAlchemyError) as failure:
             if number == 0:
@@ -112,8 +114,8 @@ def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
     outcomes = [
         _build_outcome(record_id, failures.get(record_id)) for record_id in dict.fromkeys(ids)
     ]
-    failed = sum(not outcome["ok"] for outcome in outcomes)
-    return _build_summary(len(outcomes), failed, outcomes)
+    failed_count = sum(not outcome["ok"] for outcome in outcomes)
+    return _build_summary(len(outcomes), failed_count, outcomes)
 
 
 def build_not_found_errors(ids: Iterable[UUID], found_ids: Iterable[UUID]) -> dict[UUID, ApiError]:
@@ -139,10 +141,12 @@ def _build_outcome(identifier: UUID, failure: ApiError | None) -> dict[str, Any]
     }
 
 
-def _build_summary(matched: int, failed: int, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_summary(
+    matched_count: int, failed_count: int, outcomes: list[dict[str, Any]]
+) -> dict[str, Any]:
     return {
-        "matched": matched,
-        "succeeded": matched - failed,
-        "failed": failed,
+        "matched": matched_count,
+        "succeeded": matched_count - failed_count,
+        "failed": failed_count,
         "outcomes": outcomes,
     }

@@ -109,8 +109,8 @@ def stop_in_parallel(plans: Sequence[tuple[Stoppable, StopSignals]]) -> None:
             ):
                 del pending[pid]
             elif time.monotonic() >= next_signal_at[pid]:
-                number, seconds = signals.pop(0)
-                send_signal(pid, number)
+                signal_number, seconds = signals.pop(0)
+                send_signal(pid, signal_number)
                 next_signal_at[pid] = time.monotonic() + seconds
         time.sleep(0.005)
 

@@ -46,7 +46,7 @@ def check_expression(expression: str, *, field: str, min_interval: timedelta) ->
             " for example `0 6 * * 1-5`.",
             field,
         )
-    if any(second - first < min_interval for first, second in pairwise(times)):
+    if any(later - earlier < min_interval for earlier, later in pairwise(times)):
         minutes = int(min_interval.total_seconds()) // 60
         message = f"Must not be due more often than once every {minutes} minutes."
         raise errors.invalid(message, field)

@@ -9,7 +9,7 @@ from app.kit import db, errors
 
 MAX_DAYS = 366
 _DEFAULT_DAYS = 30
-_YEARS = (1970, 2999)
+_FIRST_YEAR, _LAST_YEAR = 1970, 2999
 _DAY = timedelta(days=1)
 
 
@@ -67,8 +67,8 @@ def get_period(zone: str, first: date | None, end: date | None) -> Period:
     zone_info = find_zone(zone)
     today = db.utc_now().astimezone(zone_info).date()
     for field, day in (("from", first), ("to", end)):
-        if day is not None and not _YEARS[0] <= day.year <= _YEARS[1]:
-            raise errors.invalid(f"The year must be between {_YEARS[0]} and {_YEARS[1]}.", field)
+        if day is not None and not _FIRST_YEAR <= day.year <= _LAST_YEAR:
+            raise errors.invalid(f"The year must be between {_FIRST_YEAR} and {_LAST_YEAR}.", field)
     period_end = today + _DAY if end is None else end
     start = period_end - _DEFAULT_DAYS * _DAY if first is None else first
     if start >= period_end:

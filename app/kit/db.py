@@ -38,9 +38,9 @@ from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
 
 RELEASE = 2
-"""The value of `app.release` in PostgreSQL. Triggers that write data for instances of the previous
-release check this value, and do nothing for this release. When this release begins to write such
-data itself, increase the value by one (docs/contributors/migrations.md)."""
+"""The value of the PostgreSQL setting `app.release` in the connections of this release. A trigger
+that writes data for instances of the previous release does nothing if the setting has this value.
+Before adding another such trigger, increase the value by one (docs/contributors/migrations.md)."""
 
 _MAX_OVERFLOW = 8
 """The maximum number of connections that a pool opens in addition to its size. Only the processes
@@ -238,7 +238,7 @@ def is_read_only() -> bool:
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """Commit at the end of a `with` block, or roll back on an error, in jobs and commands."""
+    """Commit at the end of a `with` block in a job or command, or roll back on an error."""
     current = session()
     try:
         yield current
@@ -263,7 +263,7 @@ def roll_back() -> None:
     session().rollback()
 
 
-def open_autocommit() -> Connection:
+def open_autocommit_connection() -> Connection:
     """Open a connection in autocommit mode, separate from the transaction of the request.
 
     Use it for changes that must persist even if the request is rejected.

@@ -50,9 +50,10 @@ def translate(failure: SQLAlchemyError) -> Exception:
 
 
 _DISK_FULL = "53100"
-_ROLLED_BACK = "40"  # the SQLSTATE class of rollbacks, such as deadlocks
+_ROLLBACK_CLASS = "40"  # the SQLSTATE class of rollbacks, such as deadlocks
 _TIMEOUT_CODES = {"55P03", "57014"}  # lock_timeout, statement_timeout
-_OUTAGES = {"08", "53", "57", "58"}  # connection, resources, operator intervention, system error
+# The SQLSTATE classes of connection, resource, operator intervention and system errors.
+_OUTAGE_CLASSES = {"08", "53", "57", "58"}
 
 
 def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
@@ -60,7 +61,7 @@ def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
     code = getattr(failure.orig, "pgcode", None) or ""
     if code == _DISK_FULL:
         return storage_full()
-    if code[:2] == _ROLLED_BACK or code in _TIMEOUT_CODES:
+    if code[:2] == _ROLLBACK_CLASS or code in _TIMEOUT_CODES:
         return build_busy_error()
     if is_outage(failure):
         return build_unavailable_error()
@@ -80,7 +81,7 @@ def is_outage(failure: BaseException) -> bool:
     code = getattr(failure.orig, "pgcode", None) or ""
     if code in _TIMEOUT_CODES:
         return False
-    return failure.connection_invalidated or not code or code[:2] in _OUTAGES
+    return failure.connection_invalidated or not code or code[:2] in _OUTAGE_CLASSES
 
 
 def _translate_integrity_error(failure: IntegrityError) -> Exception:

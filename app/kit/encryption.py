@@ -93,11 +93,11 @@ def list_columns() -> list[EncryptedColumn]:
 def count_tokens() -> int:
     """Return the number of Fernet tokens in all encrypted columns."""
     with _across_organizations():
-        counts = (
+        statements = (
             select(func.count()).select_from(column.table).where(column.value.is_not(None))
             for column in list_columns()
         )
-        return sum(db.session().scalar(count) or 0 for count in counts)
+        return sum(db.session().scalar(statement) or 0 for statement in statements)
 
 
 def rotate_tokens(
@@ -186,18 +186,18 @@ def _iterate_batches(column: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, 
     key_columns = _list_primary_key_columns(column)
     statement = select(*key_columns, column.value).where(column.value.is_not(None))
     statement = statement.order_by(*key_columns).limit(BATCH_SIZE)
-    after: tuple[Any, ...] | None = None
+    last_primary_key: tuple[Any, ...] | None = None
     while True:
         batch_statement = statement
-        if after is not None:
-            batch_statement = statement.where(tuple_(*key_columns) > tuple_(*after))
+        if last_primary_key is not None:
+            batch_statement = statement.where(tuple_(*key_columns) > tuple_(*last_primary_key))
         with _across_organizations(), db.transaction() as session:
             rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(batch_statement)]
         if rows:
             yield rows
         if len(rows) < BATCH_SIZE:
             return
-        after = rows[-1][0]
+        last_primary_key = rows[-1][0]
 
 
 def _across_organizations() -> AbstractContextManager[None]:

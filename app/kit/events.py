@@ -38,7 +38,7 @@ AnyEventName = EventName[Any]
 
 
 class OutboxEvent(db.Base):
-    """An emitted event, kept for a week for inspection. Jobs contain a copy for their handlers."""
+    """An emitted event, kept for a week for inspection. The jobs of its handlers contain a copy."""
 
     __tablename__ = "outbox_events"
     __table_args__ = (Index("ix_outbox_events_created_at", "created_at"),)

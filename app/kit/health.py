@@ -17,13 +17,13 @@ health = Blueprint("health", __name__)
 
 
 @health.get("/health/live")
-def live() -> Response:
+def get_liveness() -> Response:
     """Report that the process responds."""
     return build_json_response(encode({"status": "live"}), 200)
 
 
 @health.get("/health/ready")
-def ready() -> Response:
+def get_readiness() -> Response:
     """Report whether requests can be served.
 
     The status `unavailable` means that the database is unavailable, so that requests cannot be
@@ -73,7 +73,7 @@ def _check_storage() -> str:
 
 
 @health.get("/metrics")
-def prometheus() -> Response:
+def get_metrics() -> Response:
     """Return the metrics in the Prometheus text format. The client must send METRICS_TOKEN."""
     _check_metrics_token()
     body, content_type = metrics.render()
@@ -90,12 +90,12 @@ def _check_metrics_token() -> None:
         raise ApiError("invalid_credentials", message)
 
 
-FREE_BYTES = metrics.Gauge(
+FREE_BYTES_GAUGE = metrics.Gauge(
     "labeling_storage_free_bytes",
     "Free bytes on the file systems of DATA_DIR (data) and of a local STORAGE_URL (files).",
     ("folder",),
 )
-RESERVE_BYTES = metrics.Gauge(
+RESERVE_BYTES_GAUGE = metrics.Gauge(
     "labeling_storage_reserve_bytes",
     "The value of STORAGE_RESERVE_BYTES. Uploads are refused while less space is free.",
 )
@@ -103,9 +103,9 @@ RESERVE_BYTES = metrics.Gauge(
 
 def _read_storage_gauges() -> Iterator[metrics.GaugeReading]:
     reserve = container.current().reserve
-    yield RESERVE_BYTES.build_reading(reserve.bytes)
+    yield RESERVE_BYTES_GAUGE.build_reading(reserve.bytes)
     for folder, free in reserve.get_free_bytes().items():
-        yield FREE_BYTES.build_reading(free, folder)
+        yield FREE_BYTES_GAUGE.build_reading(free, folder)
 
 
 metrics.register_collector("storage", _read_storage_gauges)

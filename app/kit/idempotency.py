@@ -3,8 +3,8 @@
 Keys expire after 24 hours. A request inserts its key in the transaction of its changes. A second
 request with the same key waits on the unique index until this transaction ends. If it committed,
 the second request gets the stored response; a failed request stores nothing. The response is stored
-encrypted, without secrets that are shown only once. A body is stored as a keyed hash, because it
-can contain a password.
+encrypted, without secrets that are shown only once. The body of the request is stored only as a
+keyed hash, because it can contain a password.
 """
 
 import hashlib
@@ -28,7 +28,8 @@ RETENTION = timedelta(hours=24)
 HEADER = "Idempotency-Key"
 MAX_LENGTH = 255
 PATTERN = "^[!-~]([ -~]*[!-~])?$"
-"""Printable ASCII without leading and trailing spaces, which are not part of a header's value."""
+"""The pattern of a key: printable ASCII that neither begins nor ends with a space. HTTP removes
+spaces around the value of a header."""
 
 
 class IdempotencyKey(db.Base):
@@ -136,7 +137,7 @@ def _find_stored_response(scope: bytes) -> _StoredResponse | None:
 
 def _replay(stored_response: _StoredResponse, request_hashes: Collection[bytes]) -> Response:
     if bytes(stored_response.request_hash) not in request_hashes:
-        message = "This idempotency key was used with a different request body."
+        message = "This idempotency key was used with a different request body. Use a new key."
         raise ApiError("conflict", message, field=HEADER)
     headers, body = orjson.loads(container.keyring().decrypt(stored_response.response or ""))
     return Response(

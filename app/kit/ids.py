@@ -22,12 +22,12 @@ def generate_ids(count: int) -> list[UUID]:
     """Generate `count` UUIDv7 ids in ascending order, with one system call for all random bytes."""
     global _last_tick  # noqa: PLW0603 - the monotonic clock of the process
     with _lock:
-        first = max(time.time_ns() * 4096 // 1_000_000, _last_tick + 1)
-        _last_tick = first + count - 1
+        first_tick = max(time.time_ns() * 4096 // 1_000_000, _last_tick + 1)
+        _last_tick = first_tick + count - 1
     random_bytes = os.urandom(_RANDOM_BYTES * count)
     return [
         _build_uuid(
-            first + number, random_bytes[_RANDOM_BYTES * number : _RANDOM_BYTES * (number + 1)]
+            first_tick + number, random_bytes[_RANDOM_BYTES * number : _RANDOM_BYTES * (number + 1)]
         )
         for number in range(count)
     ]

@@ -26,7 +26,7 @@ IS_LEASED = "leased_until > now()"
 IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
 HAS_LEASE = "leased_until IS NOT NULL"
 """The condition for rows with a lease, including rows whose lease has expired."""
-RELEASE = "lease_token = NULL, leased_until = NULL"
+RELEASE_ASSIGNMENTS = "lease_token = NULL, leased_until = NULL"
 """The assignments of an UPDATE statement that end a lease."""
 SHARED_TOKEN = "(SELECT gen_random_uuid())"  # noqa: S105 - SQL
 """The token for `build_lease_assignments` if all rows of a claim get the same lease."""
@@ -149,7 +149,7 @@ class LeasedTable:
         return bool(count == len(lease.ids))
 
     def renew(self, leases: Sequence[Lease]) -> set[UUID]:
-        """Renew leases. Return the tokens of the leases that all of their rows still have."""
+        """Renew leases, and return the tokens of the leases of which every row was renewed."""
         if self._async_renewal:
             db.session().execute(ASYNC_COMMIT)
         values = {"lease_seconds": self.lease_seconds, **self.build_parameters(leases)}
@@ -197,7 +197,7 @@ class LeaseKeeper:
             return self._valid_until.get(lease, 0.0) >= monotonic() + seconds
 
     def compute_seconds_until_due(self) -> float:
-        """Return the number of seconds until `renew_due` must be called again."""
+        """Return the seconds until `renew_due` must be called again; negative if it is overdue."""
         with self._changed:
             due_in = self._renew_at - monotonic()
             return due_in if self._valid_until else self._table.renew_seconds

@@ -24,7 +24,7 @@ _GATHER_SECONDS = 0.01
 woke up for each line, it would slow down the other threads."""
 _IDLE_SECONDS = 2.0
 # A missing descriptor, a closed reader or a full disk; sys.stderr may be closed or None.
-_FAILURES = (OSError, ValueError, AttributeError)
+_WRITE_ERRORS = (OSError, ValueError, AttributeError)
 
 
 class LineOutput:
@@ -99,7 +99,7 @@ class LineOutput:
             if self._is_exclusive or self._lines or self._batch_size or self._drops or self._is_cut:
                 return False
             return self._direct.write_atomically(self._get_descriptor(), line)
-        except _FAILURES:
+        except _WRITE_ERRORS:
             return False
         finally:
             self._short_writers.discard(thread_id)
@@ -123,7 +123,7 @@ class LineOutput:
                 self._drops, self._is_cut = 0, False
             if 0 < size < len(data):
                 self._append(data[size:])  # no other line may be written before the rest
-        except _FAILURES:
+        except _WRITE_ERRORS:
             return False
         finally:
             self._is_exclusive = False
@@ -189,16 +189,16 @@ class LineOutput:
     def _finish(self, count: int, *, failed: bool) -> None:
         """Record that `count` lines were written, or lost if `failed`, and report dropped lines."""
         with self._changed:
-            report, dropped = b"", self._drops
+            report, dropped_count = b"", self._drops
             if failed:
                 self._drops += count
-            elif dropped and not self._lines:
-                report = self._describe_dropped(dropped)
+            elif dropped_count and not self._lines:
+                report = self._describe_dropped(dropped_count)
         # If there is a report, the queue is empty for the first time since lines were dropped.
         is_reported = bool(report) and self._write_blocking(report)
         with self._changed:
             if is_reported:
-                self._drops -= dropped
+                self._drops -= dropped_count
             self._batch_size = 0
             self._changed.notify_all()
 
@@ -214,7 +214,7 @@ class LineOutput:
                     remaining = remaining[os.write(descriptor, remaining) :]
                 except BlockingIOError:  # another process made the shared descriptor non-blocking
                     select.select([], [descriptor], [], 1.0)
-        except _FAILURES:
+        except _WRITE_ERRORS:
             self._is_cut = self._is_cut or len(remaining) < total_size
             return False
         self._is_cut = False

@@ -53,6 +53,6 @@ def build_unsubscribe_url(*, token: str, language: str) -> str:
     return f"{container.settings().public_url}{link}"
 
 
-def make_absolute(link: str) -> str:
+def build_absolute_url(link: str) -> str:
     """Return the absolute URL for a path from `build_token_link` or `build_open_link`."""
     return f"{container.settings().pages_url}{link}"

@@ -75,15 +75,14 @@ class Mailer:
         *,
         message_id: str | None = None,
         language: str | None = None,
-        unsubscribe: str | None = None,
+        unsubscribe_url: str | None = None,
     ) -> None:
         """Send a message to one address, or write it to the folder if there is no mail server.
 
         `message_id` consists of letters, digits, `.`, `_` and `-`. If a message is sent again, use
         the same id, so that receivers recognize the duplicate and the same file is written.
         `language` is the value of the Content-Language header (an RFC 5646 language tag).
-        `unsubscribe` is a URL that accepts one-click unsubscribe requests from mail programs
-        (RFC 8058).
+        `unsubscribe_url` accepts one-click unsubscribe requests from mail programs (RFC 8058).
 
         Raises:
             MailRefused: the message is invalid; nothing was sent.
@@ -96,8 +95,8 @@ class Mailer:
         message = self._build_message(to, subject, text, html, message_id)
         if language:
             message["Content-Language"] = language
-        if unsubscribe:
-            message["List-Unsubscribe"] = f"<{unsubscribe}>"
+        if unsubscribe_url:
+            message["List-Unsubscribe"] = f"<{unsubscribe_url}>"
             message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
         if self._url is None:
             self._write_file(message, message_id)

@@ -63,9 +63,9 @@ class KeyQuery(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the statement of `paginate`.
 
     `statement` selects the sort column and the unique column under their names, and may select
-    columns for other sort orders. If `branches` is set, `statement` refers to columns of this
-    table, whose rows are, for example, the values that a filter accepts. It runs for each row
-    (LATERAL) and reads a page of keys in order from an index. The results are merged.
+    columns for other sort orders. If `branches` is set, `statement` refers to its columns and runs
+    for each of its rows (LATERAL), such as each value that a filter accepts. Each run reads a page
+    of keys in order from an index. The results are merged.
     """
 
     statement: Select[*tuple[Any, ...]]
@@ -255,8 +255,8 @@ def _select_first_keys(query: KeyQuery, order: _Order, limit: int) -> Subquery:
 def _selects_entities(statement: Select[Any]) -> bool:
     """Return whether the statement selects ORM entities, and not rows of columns."""
     # The public `column_descriptions` would be slower, because it describes every column.
-    first = statement._raw_columns[0]  # noqa: SLF001 - no public accessor
-    return first._is_from_clause and "parententity" in first._annotations  # noqa: SLF001
+    first_column = statement._raw_columns[0]  # noqa: SLF001 - no public accessor
+    return first_column._is_from_clause and "parententity" in first_column._annotations  # noqa: SLF001
 
 
 def _count_rows(statement: Select[Any]) -> int:
@@ -264,8 +264,8 @@ def _count_rows(statement: Select[Any]) -> int:
     # selects no column, so only row-level security would filter, which cannot use an index.
     counted_rows = statement.order_by(None)
     if not (statement._group_by_clauses or statement._distinct):  # noqa: SLF001 - no public accessor
-        first = next(iter(statement.selected_columns))
-        counted_rows = counted_rows.with_only_columns(first, maintain_column_froms=True)
+        first_column = next(iter(statement.selected_columns))
+        counted_rows = counted_rows.with_only_columns(first_column, maintain_column_froms=True)
     total = select(func.count()).select_from(counted_rows.subquery())
     return int(db.session().execute(total).scalar_one())
 

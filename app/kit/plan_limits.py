@@ -17,7 +17,7 @@ from app.kit.errors import ApiError
 from app.kit.ports import Port
 from app.kit.principal import Organization
 
-CODE = "plan_limit_reached"
+ERROR_CODE = "plan_limit_reached"
 
 
 class Meter(StrEnum):
@@ -73,7 +73,7 @@ class Allowance:
 
     def _build_error(self, meter: Meter, limit: int) -> ApiError:
         return ApiError(
-            CODE,
+            ERROR_CODE,
             f"The plan allows {limit} {_NOUNS[meter]}, and {self.used[meter]} are in use. Reduce"
             " the usage, or choose a larger plan.",
             details={

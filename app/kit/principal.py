@@ -13,7 +13,8 @@ from app.kit.permissions import Role
 class Organization:
     """The organization of a request, with the attributes that `app.kit` needs.
 
-    `plan_limits` are the organization's custom limits, which replace the plan's limits.
+    `plan_limits` are the organization's custom limits, which replace the plan's limits. `plan` is
+    None if it has not been read.
     """
 
     id: UUID
@@ -31,7 +32,8 @@ class Caller:
     `organization` and `role` are set for an API key, and for a user in organization-scoped
     operations. An API key acts on behalf of the user who created it, even after that user has left
     the organization. `user_id` and `email` then belong to the user, and `api_key_id`, `name` and
-    `role` belong to the key. `expires_at` is None if the session or key does not expire.
+    `role` belong to the key. A `read_only` key may be used only for GET requests. A key has no
+    `session_id` and no `token_id`. `expires_at` is None if the session or key does not expire.
     `only_organization_id` is set if the session is valid for this organization only, and not for
     all organizations of the user.
     """

@@ -57,7 +57,7 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def set_name(name: str) -> None:
+def set_process_name(name: str) -> None:
     """Set the name that `ps` and `top` show for this process, at most 15 characters.
 
     It uses prctl(2) with PR_SET_NAME, which names the calling thread. Call it in the main thread.

@@ -120,8 +120,8 @@ def check(name: str, get_organization_key: Callable[[], str]) -> None:
     if not _store.enabled:
         return
     item = _limit_items[name]
-    by_organization = LIMITS[name][1] == "org"
-    key = get_organization_key() if by_organization else get_client_key()
+    is_per_organization = LIMITS[name][1] == "org"
+    key = get_organization_key() if is_per_organization else get_client_key()
     hit = _store.hit(item, name, key)
     if hit is None:
         return

@@ -32,8 +32,8 @@ _SECRET_TEXT = re.compile(
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:
     """Hide secrets, and convert all other values to types that JSON supports.
 
-    A value is hidden if its name indicates a secret. Within other texts, only the parts that look
-    like secrets are hidden.
+    A value is hidden if its name indicates a secret, unless it is None or a boolean. In other
+    texts, only the parts that look like secrets are hidden. Long texts are cut.
     """
     return {
         key: _hide_value(value) if _is_secret_name(key) else _to_plain_value(value, 0)

@@ -232,9 +232,9 @@ def hash_password(password: str) -> str:
 def verify_password(stored_hash: str, password: str) -> bool:
     """Return whether `password` matches `stored_hash`.
 
-    If `stored_hash` is not a hash (an account without a password), no password matches. The check
-    then takes the same time. Raises 503 `service_unavailable` if too many threads are hashing
-    passwords.
+    If `stored_hash` is not a hash (an account without a password), no password matches, but the
+    check takes as long as for other accounts. Raises 503 `service_unavailable` if too many threads
+    are hashing passwords.
     """
     try:
         with hashing_slots.reserve(), _hash_semaphore:
@@ -263,7 +263,8 @@ def build_dummy_hash() -> str:
 def verify_dummy_password(password: str) -> None:
     """Take as long as `verify_password` takes, for an account that has no password hash.
 
-    Otherwise the response time would reveal which accounts have a password.
+    Otherwise the response time would reveal which accounts have a password. Raises 503
+    `service_unavailable` if too many threads are hashing passwords.
     """
     hash_password(password)
 

@@ -44,11 +44,11 @@ def create_temporary_folder(purpose: str) -> Iterator[Path]:
 def isolate_temporary_files() -> Iterator[None]:
     """Make `tempfile` create all files of this process in a new folder, in a `with` block."""
     with create_temporary_folder("job") as folder:
-        previous, tempfile.tempdir = tempfile.tempdir, str(folder)
+        previous_folder, tempfile.tempdir = tempfile.tempdir, str(folder)
         try:
             yield
         finally:
-            tempfile.tempdir = previous
+            tempfile.tempdir = previous_folder
 
 
 @contextmanager

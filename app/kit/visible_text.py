@@ -11,7 +11,7 @@ INVISIBLE_CLASS = (
     r"\s\u00ad\u034f\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0"
 )
-"""The common invisible characters, for patterns in the API description."""
+"""The common invisible characters, as the content of a character class in a regular expression."""
 # Code points that will be rendered as nothing once they are assigned (Default_Ignorable).
 _RESERVED = (range(0x2065, 0x2066), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
 

@@ -56,7 +56,7 @@ _RAISE = text(
     """
 )
 # The virtual transaction ids that hold the advisory lock of the trigger.
-_COMMITTING = text(
+_LIST_COMMITTING = text(
     """
     SELECT virtualtransaction FROM pg_locks
     WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -97,4 +97,4 @@ def wait_for_commits(checkpoint: Checkpoint) -> None:
 
 
 def _list_committing_transactions(organization_id: UUID) -> set[str]:
-    return set(db.session().scalars(_COMMITTING, {"organization_id": organization_id}))
+    return set(db.session().scalars(_LIST_COMMITTING, {"organization_id": organization_id}))

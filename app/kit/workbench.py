@@ -19,15 +19,15 @@ from app.kit.settings import Settings
 PAGE_PATHS = ("/", "/sign-in", "/sign-on", "/organizations", "/o/<slug>/", "/o/<slug>/<path:page>")
 """The paths of all pages, except pages that emails link to (`app.identity.pages`)."""
 
-_ENCODINGS = {"br": ".br", "gzip": ".gz"}
+_SUFFIXES = {"br": ".br", "gzip": ".gz"}
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _ONE_DAY = "public, max-age=86400"
 DIST = Path(__file__).parents[2] / "web" / "dist"
 FOLDER = "workbench"
 """The folder that contains the files of the build, and the URL path of these files."""
-_EXTENSION = "workbench"
+_EXTENSION_KEY = "workbench"
 _HEAD_END_TAG = "</head>"
-_NONCE = "NONCE"
+_NONCE_PLACEHOLDER = "NONCE"
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic'; "
     "style-src 'self' 'nonce-{nonce}'; img-src 'self' blob:; font-src 'self'; connect-src 'self'; "
@@ -59,7 +59,7 @@ class Build:
         """Return the head tags and policy for one response, with a new nonce."""
         nonce = secrets.token_urlsafe(16)
         policy = _CONTENT_SECURITY_POLICY.format(nonce=nonce)
-        return PageHead(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no user input
+        return PageHead(Markup(self.tags.replace(_NONCE_PLACEHOLDER, nonce)), policy)  # noqa: S704 - no user input
 
     def render_index(self) -> tuple[str, str]:
         """Render the index page with a new nonce. Return its HTML and Content-Security-Policy."""
@@ -91,19 +91,19 @@ def parse_build(html: str, base: str) -> Build:
     """Parse the `index.html` of the web application. `base` is the path prefix of all URLs."""
     lines = html.replace(f'"./{FOLDER}/', f'"{escape(base)}/{FOLDER}/').splitlines()
     for tag in ("<script ", '<link rel="modulepreload" '):
-        lines = [line.replace(tag, f'{tag}nonce="{_NONCE}" ') for line in lines]
+        lines = [line.replace(tag, f'{tag}nonce="{_NONCE_PLACEHOLDER}" ') for line in lines]
     app_tags = [line for line in lines if line.lstrip().startswith(("<script", '<link rel="'))]
     other_html = "\n".join(line for line in lines if line not in app_tags)
     before, _, after = other_html.partition(_HEAD_END_TAG)
     # Vite sets this nonce on the links that preload parts of the application.
-    nonce = f'<meta property="csp-nonce" nonce="{_NONCE}">'
+    nonce = f'<meta property="csp-nonce" nonce="{_NONCE_PLACEHOLDER}">'
     tags = [f'<meta name="base-path" content="{escape(base)}">', nonce, *app_tags]
     return Build(before, _HEAD_END_TAG + after, "\n".join(tags))
 
 
 def find_build() -> Build | None:
     """Return the web application to serve, or None if WORKBENCH is off or it is not built."""
-    folder: BuildFolder | None = current_app.extensions.get(_EXTENSION)
+    folder: BuildFolder | None = current_app.extensions.get(_EXTENSION_KEY)
     return folder.find() if folder else None
 
 
@@ -121,7 +121,7 @@ def init(app: Flask, settings: Settings, dist: Path = DIST) -> None:
     if not settings.workbench:
         return
     base = urlsplit(settings.public_url).path.rstrip("/")
-    app.extensions[_EXTENSION] = BuildFolder(dist, base)
+    app.extensions[_EXTENSION_KEY] = BuildFolder(dist, base)
     pages = Blueprint("workbench", __name__)
     for path in PAGE_PATHS:
         pages.add_url_rule(path, "page", show_page, methods=["GET"])
@@ -154,10 +154,10 @@ def send_file(dist: Path, name: str) -> Response:
     """Return the response with a file from the build, compressed if the client accepts it."""
     g.operation = "get_workbench_file"
     folder = dist / FOLDER
-    accepted_codings = [coding for coding in _ENCODINGS if request.accept_encodings.quality(coding)]
+    accepted_codings = [coding for coding in _SUFFIXES if request.accept_encodings.quality(coding)]
     for coding in accepted_codings:
         try:
-            response = send_from_directory(folder, name + _ENCODINGS[coding])
+            response = send_from_directory(folder, name + _SUFFIXES[coding])
         except NotFound:
             continue
         response.headers["Content-Encoding"] = coding

@@ -15,7 +15,7 @@ from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
 from tests.factories.emails import list_emails_to
 from tests.factories.scrape import get_metric
-from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, rows
+from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, rows, sql
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,6 +63,21 @@ def test_given_up_jobs_are_listed(flask: Any, org: Org, other_org: Org) -> None:
     assert flask.json("jobs", "list", "--org", org.slug, "--function", "test.other") == []
     assert flask.json("jobs", "list", "--org", org.slug, "--queue", "bulk") == []
     assert "test.given_up" in flask.run_ok("jobs", "list", "--org", org.slug).stdout
+
+
+def test_the_newest_jobs_are_listed_first(flask: Any, org: Org) -> None:
+    _create_failed_jobs(org, 3)
+    # Jobs of events have random ids, so the ids do not show which job is the newest.
+    sql(
+        org,
+        "UPDATE jobs SET created_at = now() + ((args ->> 'n')::int * 2) % 3 * interval '1 second'"
+        " WHERE organization_id = :org",
+    )
+    newest_first = [str(row.id) for row in sorted(rows(org), key=lambda row: row.created_at)[::-1]]
+    listed_jobs = flask.json("jobs", "list", "--org", org.slug)
+    assert [row["id"] for row in listed_jobs] == newest_first
+    (newest_job,) = flask.json("jobs", "list", "--org", org.slug, "--limit", "1")
+    assert newest_job["id"] == newest_first[0]
 
 
 def test_a_given_up_job_runs_again_with_all_its_attempts(flask: Any, org: Org) -> None:

@@ -104,7 +104,7 @@ def test_what_is_refused_says_which_member(flask, org: Org) -> None:
     message = flask.get_refusal(
         "org", "create", "Taken", "--slug", org.slug, *_build_owner_options()
     )
-    assert message == "Error: This slug is taken. (organization.slug)\n"
+    assert message == "Error: This slug is taken. Choose another one. (organization.slug)\n"
     message = flask.get_refusal("org", "create", "N\nBcc: x", *_build_owner_options())
     assert "(organization.name)" in message
 

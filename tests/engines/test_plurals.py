@@ -85,7 +85,7 @@ def test_omitted_warnings(count: int, text: str) -> None:
 def test_rows_of_one_column() -> None:
     (record,) = READERS["csv"].read(io.BytesIO(b"text,lot\nx\n"), START)
     assert record.error is not None
-    assert record.error[1] == "The row has 1 column, but the first line has 2."
+    assert record.error[1] == "The row has 1 column, but the header line has 2."
 
 
 def test_texts_of_one_character() -> None:

@@ -96,5 +96,5 @@ def test_set_actor_works_without_an_operation() -> None:
         assert context is not None
         assert (context.kind, context.operation) == ("control_plane", None)
     finally:
-        audit.end()
+        audit.unbind_operation()
     assert current_context.get() is None

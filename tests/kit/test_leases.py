@@ -60,7 +60,7 @@ def test_only_rows_that_meet_the_condition_are_leased(org: Org) -> None:
 @TABLES
 def test_only_the_holder_changes_a_row(app: Flask, org: Org, table: LeasedTable) -> None:
     lease = _take_lease(org)
-    update = table.build_update(f"error = :error, {leases.RELEASE}")
+    update = table.build_update(f"error = :error, {leases.RELEASE_ASSIGNMENTS}")
     _steal(org, lease.ids[0])
     with transaction_across_organizations(app):
         assert not table.lock(lease)

@@ -145,7 +145,7 @@ def _run_queries() -> None:
         for found in (
             claims.claim(
                 "default",
-                last_served_key=claims.BEFORE_FIRST_ORGANIZATION,
+                last_served_key=claims.NO_ORGANIZATION_KEY,
                 quota=2,
                 batch_functions=["test.batch"],
             ),

@@ -23,7 +23,7 @@ SEEN = ("FOR UPDATE SKIP LOCKED) AS head", "SELECT EXISTS (\n        SELECT FROM
 def act() -> None:
     """Claim a job of each organization, and look for due queues."""
     with tenancy.across_organizations(reason="as a worker does"), db.transaction():
-        after = claims.BEFORE_FIRST_ORGANIZATION
+        after = claims.NO_ORGANIZATION_KEY
         for _ in range(2):
             (job,) = claims.claim(_QUEUE, last_served_key=after, quota=2, batch_functions=[])
             after = claims.get_fairness_key(job)

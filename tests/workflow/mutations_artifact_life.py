@@ -167,7 +167,7 @@ def keep_claims_of_removed_member(patch: Patch) -> None:
 
 
 def keep_reservations_of_removed_member(patch: Patch) -> None:
-    patch.setattr(statuses, "lock_reserved", _return_empty_list)
+    patch.setattr(statuses, "lock_reserved_artifacts", _return_empty_list)
 
 
 def _omit_status_updates(module: Any) -> Fault:

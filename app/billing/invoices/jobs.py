@@ -46,7 +46,7 @@ def _issue_batch(
 ) -> None:
     try:
         invoices = issuing.issue_many(organization_ids, start, end)
-        unissued_organization_ids = list(documents.list_problems(invoices))
+        unissued_organization_ids = list(documents.find_problems(invoices))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
     except _BATCH_ERRORS as error:
@@ -70,7 +70,7 @@ def issue_invoices(job: Job) -> None:
         invoices = issuing.issue_period(job.organization_id, *_get_period(job))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
-    _retry_if_failed(job, list(documents.list_problems(invoices).values()))
+    _retry_if_failed(job, list(documents.find_problems(invoices).values()))
 
 
 @jobs.handler("invoices.issue_drafts", queue="invoices", events=(CHANGED,))
@@ -81,7 +81,7 @@ def issue_drafts(job: Job) -> None:
         invoices = issuing.issue_drafts(job.organization_id)
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
-    _retry_if_failed(job, list(documents.list_problems(invoices).values()))
+    _retry_if_failed(job, list(documents.find_problems(invoices).values()))
 
 
 @jobs.handler(
@@ -92,7 +92,7 @@ def issue_drafts(job: Job) -> None:
 )
 def render_files(job: Job) -> None:
     """Render and store the missing files of the issued invoices of an organization."""
-    _retry_if_failed(job, documents.render_missing(job))
+    _retry_if_failed(job, documents.render_missing_files(job))
 
 
 def _retry_if_failed(job: Job, problems: Sequence[str]) -> None:

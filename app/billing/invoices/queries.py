@@ -40,7 +40,7 @@ class CreditedAmounts(NamedTuple):
     tax: Decimal
 
 
-def list_page(page: PageRequest, filters: InvoiceFilters) -> Page:
+def list_invoices(page: PageRequest, filters: InvoiceFilters) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
     return paginate(
         select(Invoice).where(*build_filter_conditions(Invoice, filters)),
@@ -69,7 +69,7 @@ def lock(invoice_id: UUID) -> Invoice | None:
     return db.session().scalars(statement).one_or_none()
 
 
-def list_by_period(
+def get_by_period(
     organization_ids: Sequence[UUID], start: datetime
 ) -> dict[tuple[UUID, str], Invoice]:
     """Return the invoices of organizations for the period that starts at `start`.
@@ -232,7 +232,7 @@ _WITH_UNFINISHED_JOBS = text(
 )
 
 
-def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datetime]:
+def get_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datetime]:
     """Return the start of the first month that still has to be invoiced, by organization id.
 
     A month still has to be invoiced if the operator has not closed it, or if the job that issues

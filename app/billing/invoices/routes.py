@@ -38,7 +38,7 @@ def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
     Returns the invoice that would be created if the current month were closed now. It contains the
     price of the current plan until the end of the month, and the usage so far.
     """
-    return reading.get_upcoming(caller.org.id)
+    return reading.get_upcoming_invoice(caller.org.id)
 
 
 @blueprint.get("/billing/invoices/{invoice_id}", permission=_PERMISSION, returns=Invoice)

@@ -20,7 +20,7 @@ def get_database_time() -> datetime:
     return now
 
 
-def list_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID, list[PlanChange]]:
+def get_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID, list[PlanChange]]:
     """Return each organization's plan changes from `since` on, oldest first, by organization id.
 
     Earlier changes are not needed, because the first change has the previous plan as `plan_before`.

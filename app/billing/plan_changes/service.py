@@ -23,7 +23,7 @@ from app.kit.days import get_month_bounds
 from app.kit.plan_limits import Meter
 
 get_database_time = queries.get_database_time
-list_changes = queries.list_changes
+get_changes = queries.get_changes
 cancel_scheduled_change = queries.delete_scheduled_change
 MAX_MONTHLY_CHANGES = 20
 """After this number of plan changes in a month, an owner can only schedule a plan change."""
@@ -110,8 +110,8 @@ def apply_scheduled_change(organization: Organization) -> None:
 def record_closed_time(plan: str, closed_at: datetime) -> None:
     """Record that the current organization, which is locked, was closed until now.
 
-    `plan` is the organization's plan. The time from `closed_at` until now is not billed, regardless
-    of when its months are invoiced.
+    `plan` is the organization's plan. The time from `closed_at` until now is not billed, even on
+    invoices that are issued later.
     """
     last_change_at = queries.get_last_change_time()
     start = closed_at if last_change_at is None else max(closed_at, last_change_at)
@@ -206,7 +206,7 @@ def _check_change_count() -> None:
     if queries.count_changes(month_start) >= MAX_MONTHLY_CHANGES:
         raise errors.conflict(
             f"The plan was changed {MAX_MONTHLY_CHANGES} times this month, which is the maximum."
-            " Change it at the end of the period.",
+            " To change it at the end of the month, set `when` to `period_end`.",
             max_monthly_changes=MAX_MONTHLY_CHANGES,
         )
 
@@ -227,8 +227,8 @@ def _check_usage(plan: Plan) -> None:
     ]
     if exceeded_limits:
         raise errors.conflict(
-            "The usage exceeds the limits of this plan. Reduce the usage, or change the plan at the"
-            " end of the period.",
+            "The usage exceeds the limits of this plan. Reduce the usage, or set `when` to"
+            " `period_end` to change the plan at the end of the month.",
             plan=plan.name,
             over=exceeded_limits,
         )

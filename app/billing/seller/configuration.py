@@ -55,7 +55,7 @@ class BillingConfiguration:
 
     @cached_property
     def tax_rules(self) -> list[TaxRule]:
-        """The tax rules. The first rule that applies to a buyer determines the tax.
+        """Return the tax rules. The first rule that applies to a buyer determines the tax.
 
         Raises InvoiceError if the tax rates do not result in valid rules.
         """

@@ -49,7 +49,7 @@ class UsageHistoryQuery(Schema):
     first = Date(data_key="from", description="The first day of the usage history, inclusive.")
     end = Date(
         data_key="to",
-        description="The end of the usage history, exclusive; at most 366 days in total.",
+        description="The end of the usage history, exclusive. The history has at most 366 days.",
     )
     meter = Str(validate=OneOf(_METERS))
 

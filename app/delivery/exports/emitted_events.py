@@ -14,7 +14,7 @@ class ExportPayload(TypedDict):
 
 
 class RequestedPayload(ExportPayload):
-    """The payload of `REQUESTED`; the user `created_by` requested or scheduled the export."""
+    """The payload of `REQUESTED`. `created_by` is who requested or scheduled the export."""
 
     format: str
     created_by: UUID | None

@@ -78,13 +78,13 @@ def _wait_for_commits(job: Job, export: Export) -> None:
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
 
-    def check() -> None:
+    def raise_if_ended() -> None:
         job.checkpoint()
         if not records.is_running(export.id):
             raise _ExportEnded
 
     try:
-        watermarks.wait_for_commits(check)
+        watermarks.wait_for_commits(raise_if_ended)
     except watermarks.StillCommitting:
         raise Retry("a transaction in the export period has been committing for minutes") from None
 
@@ -140,7 +140,7 @@ def _write_file(staged_file: StagedFile, export: Export, report: ReportProgress)
             progress.done = min(writer.row_count, snapshot.total)
             progress.report_if_due()
 
-        removed_count = snapshot.copy(receive)
+        removed_count = snapshot.copy_rows(receive)
         writer.close()
         return RunResult(writer.row_count, removed_count, snapshot.taken_at, snapshot.versions)
 

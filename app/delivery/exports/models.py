@@ -105,8 +105,8 @@ class Export(TenantModel, db.Record, db.Base):
 class RemovedTagSet(TenantModel, db.Base):
     """A record of an accepted tag set that was reopened or deleted.
 
-    Triggers on `tag_sets` write the record. When it is committed, `removed_at` is not before the
-    organization's watermark at that time (see `app.kit.watermarks`). If the tag set is accepted
+    Triggers on `tag_sets` write the record. When the record is committed, its `removed_at` is at
+    or after the organization's watermark (see `app.kit.watermarks`). If the tag set is accepted
     again, the record is kept, but exports ignore it.
     """
 

@@ -90,8 +90,8 @@ def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
     """Cancel an export.
 
     Stops a queued or running job; no file is stored. If a job of a scheduled export is completed
-    but its file has not been delivered yet, only the delivery is cancelled. Responds with 409
-    `conflict` if the job has already ended.
+    but its file has not been delivered yet, only the delivery is cancelled. Otherwise, responds
+    with 409 `conflict` if the job has ended.
     """
     return controlling.cancel(job_id)
 
@@ -102,6 +102,7 @@ def retry_export(caller: Caller, job_id: UUID) -> models.Export:
 
     Queues an export again if it has failed, or if its file has expired or is missing. The filter,
     options and period stay the same. A retry does not count toward the hourly limit for exports.
+    Responds with 409 `conflict` for all other exports.
     """
     return controlling.retry(job_id)
 
@@ -126,8 +127,8 @@ def get_export_manifest(caller: Caller, job_id: UUID) -> dict[str, Any]:
 def list_export_audit(caller: Caller, query: dict[str, Any]) -> Page:
     """List export audit entries.
 
-    Returns an entry for each creation, download, cancellation and retry of an export, and for each
-    file that was written or deleted; newest first.
+    Returns an entry for each creation, download, cancellation and retry of an export, for each
+    status change by a worker, and for each deleted file; newest first.
     """
     return reading.list_audit_entries(**query)
 

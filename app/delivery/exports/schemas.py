@@ -98,8 +98,8 @@ class ExportInclude(Schema):
     history = Bool(description="Whether to export every saved revision of the tags; default false.")
     removed = Bool(
         description=(
-            "Whether to export a row with the status `removed` for each accepted tag set that was"
-            " reopened or deleted in the period from `filter.decided_after`; default false."
+            "Whether to export a row with the status `removed` for each accepted tag set reopened"
+            " or deleted in the period that begins at `filter.decided_after`; default false."
         )
     )
 

@@ -26,7 +26,7 @@ def finish_run(job: Job) -> None:
     job_id = _get_job_id(job.args["data"])
     # If an earlier file could not be delivered, the file from a retry of the export is delivered.
     delivering.reopen(job_id)
-    delivering.finish_or_enqueue(job_id)
+    delivering.finish_run_or_enqueue_delivery(job_id)
 
 
 def _get_job_id(args: dict[str, Any]) -> UUID:

@@ -57,7 +57,7 @@ class ExportDestination(Schema):
 
     kind = Str(required=True, validate=OneOf(KINDS))
     settings = JsonObject(load_default=dict, description=_SETTINGS_TEXT)
-    stored_secrets = ReadOnly(read_only.STRINGS)
+    stored_secrets = ReadOnly(read_only.STRING_ARRAY)
 
 
 class CreateScheduledExport(Schema):
@@ -117,7 +117,7 @@ class ExportDelivery(Response):
     """The delivery of a run's file to its destination."""
 
     status = Str(validate=OneOf(tuple(DeliveryStatus)))
-    sent_bytes = Int(maximum=_MAX_BIGINT, description="How much of the file has been sent.")
+    sent_bytes = Int(maximum=_MAX_BIGINT, description="How many bytes of the file have been sent.")
     delivered_at = UtcDateTime(allow_none=True)
     delivered_to = Str(allow_none=True, description="The location of the delivered file.")
     error = Nested(ExportError, allow_none=True, description="The latest delivery error.")

@@ -66,7 +66,7 @@ def abandon_webhook(organization_id: UUID, webhook_id: UUID, checkpoint: Checkpo
 
 
 def _abandon_deliveries(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
-    abandoned_count, outdated_count = 0, backlog.count_outdated(webhook)
+    abandoned_count, outdated_count = 0, backlog.count_outdated_deliveries(webhook)
     try:
         while True:
             count = backlog.abandon_batch(webhook)

@@ -28,7 +28,7 @@ from app.delivery.webhooks.states import (
     WebhookState,
 )
 
-MAX_DUE = 256
+MAX_DUE_WEBHOOKS = 256
 """The maximum number of due webhooks to remember per organization; the oldest are dropped."""
 
 
@@ -182,7 +182,7 @@ class Quotas:
     def _mark_due(self, webhook: WebhookState) -> None:
         organization = self._states.get_organization(webhook.organization_id)
         organization.due[webhook.id] = webhook
-        if len(organization.due) > MAX_DUE:
+        if len(organization.due) > MAX_DUE_WEBHOOKS:
             organization.due.popitem(last=False)
         self._due[organization.id] = organization
         self._has_changed = True

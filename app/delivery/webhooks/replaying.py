@@ -52,24 +52,24 @@ def check_request(request: ReplayRequest) -> None:
     """Raise 400 if a property of a replay request is invalid; the error names the property."""
     check_events(request.events, "replay.events")
     if len(set(request.statuses)) < len(request.statuses):
-        raise errors.invalid("`statuses` must not contain duplicates.", "replay.statuses")
+        raise errors.invalid("`replay.statuses` must not contain duplicates.", "replay.statuses")
     _check_period(request.start, request.end)
 
 
 def _check_period(start: datetime | None, end: datetime | None) -> None:
-    """Raise 400 if the period is invalid. `end` may be in the future: the replay then ends now."""
+    """Raise 400 if the period is invalid. `end` may be in the future (see `request_replay`)."""
     now = db.utc_now()
     details = {"earliest": (now - RETENTION).isoformat().replace("+00:00", "Z")}
     if start is not None and start < now - RETENTION:
-        message = f"`from` must be within the last {RETENTION_DAYS} days."
+        message = f"`replay.from` must be within the last {RETENTION_DAYS} days."
         raise errors.invalid(message, "replay.from", **details)
     if start is not None and start >= now:
-        raise errors.invalid("`from` must be in the past.", "replay.from")
+        raise errors.invalid("`replay.from` must be in the past.", "replay.from")
     if end is not None and end <= now - RETENTION:
-        message = f"`to` must not be more than {RETENTION_DAYS} days ago."
+        message = f"`replay.to` must not be more than {RETENTION_DAYS} days ago."
         raise errors.invalid(message, "replay.to", **details)
     if start is not None and end is not None and start >= end:
-        raise errors.invalid("`from` must be before `to`.", "replay.from")
+        raise errors.invalid("`replay.from` must be before `replay.to`.", "replay.from")
 
 
 def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
@@ -150,7 +150,7 @@ def _store_total(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> No
     total = replays.count_deliveries(webhook_id, _parse_range(running_replay.replay))
     running_replay = replays.lock_running_replay(webhook_id, replay_id)
     if running_replay is not None:
-        replays.save_state(webhook_id, {**running_replay.state, "total": total})
+        replays.save_replay_state(webhook_id, {**running_replay.state, "total": total})
     checkpoint()
 
 
@@ -173,7 +173,7 @@ def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
         return False
     position = {"at": batch.at.isoformat(), "id": str(batch.id)}
     done_count = state["done"] + batch.replayed_count
-    replays.save_state(webhook_id, {**state, **position, "done": done_count})
+    replays.save_replay_state(webhook_id, {**state, **position, "done": done_count})
     return True
 
 
@@ -192,7 +192,7 @@ def _store_end(webhook_id: UUID, state: dict[str, Any], reason: StopReason | Non
     if reason is None:
         # Deliveries may have been redelivered or purged since they were counted.
         final_state["total"] = state["done"]
-    replays.save_state(webhook_id, final_state)
+    replays.save_replay_state(webhook_id, final_state)
     log.info("webhook.replayed", webhook=str(webhook_id), replayed=state["done"], stopped=reason)
 
 

@@ -62,8 +62,8 @@ class ReplayDeliveries(Schema):
     )
     end = UtcDateTime(
         data_key="to",
-        description="The latest creation time, exclusive. By default, and at the latest, the time"
-        " of the request.",
+        description="The latest creation time, exclusive. The default is the time of the request;"
+        " a later time has the same effect.",
     )
     events = List(
         _EVENT,

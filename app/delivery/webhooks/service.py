@@ -59,8 +59,8 @@ def _build_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
     """Create a webhook and return it with its `secret`, which is not returned again.
 
-    Raises 400 `validation_error` if `url` or `events` is invalid, and 402 `plan_limit_reached` if
-    the plan allows no more webhooks.
+    Raises 400 `validation_error` if `url` or `events` is invalid, 402 `plan_limit_reached` if the
+    plan allows no more webhooks, and 503 if too many requests are waiting for other hosts.
     """
     check_events(events)
     _check_url(url)
@@ -80,7 +80,7 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
 
 
 def _check_url(url: str) -> None:
-    """Raise 400 unless deliveries may be sent to `url`."""
+    """Raise 400 unless deliveries may be sent to `url`; raise 503 if no slot for checks is free."""
     try:
         container.current().egress.check_url(url, lookup_limiter=outbound_slots.hold_check_slot)
     except EgressRefused as refusal:
@@ -106,11 +106,11 @@ def get_details(webhook_id: UUID) -> dict[str, Any]:
 
 
 def _build_details_response(webhook: Webhook) -> dict[str, Any]:
-    missed_since = replays.find_missed_since(webhook.id)
+    missed_since = replays.find_earliest_missed_time(webhook.id)
     return {
         **_build_response(webhook),
         "statistics": _build_statistics([webhook.id])[webhook.id],
-        "missed_count": replays.count_missed(webhook.id),
+        "missed_count": replays.count_missed_deliveries(webhook.id),
         "replayable_until": None if missed_since is None else missed_since + replaying.RETENTION,
         "replay": replaying.build_replay_response(webhook),
     }
@@ -130,10 +130,10 @@ def update(
     events: list[str] | None = None,
     description: str | None = None,
 ) -> Webhook:
-    """Update the given properties of a webhook.
+    """Update the given properties of a webhook, and return the webhook.
 
     A new URL also applies to pending deliveries, and ends a pause. Raises 400 if a property is
-    invalid, 404 if the webhook does not exist, and 409 if `revision` is outdated.
+    invalid, 404 if there is no such webhook, 409 if `revision` is outdated, and 503 as `create`.
     """
     if events is not None:
         check_events(events)
@@ -235,7 +235,7 @@ def list_deliveries(
     """Return a page of a webhook's deliveries and attempts. Raises 404 for an unknown webhook."""
     get(webhook_id)
     delivery_page = records.list_deliveries(webhook_id, page, filters)
-    attempts = records.list_attempts(delivery.id for delivery in delivery_page.items)
+    attempts = records.get_attempts_by_delivery(delivery.id for delivery in delivery_page.items)
     items = [
         _build_delivery_response(delivery, attempts.get(delivery.id, []))
         for delivery in delivery_page.items
@@ -252,7 +252,7 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery = errors.require_found(records.get_delivery(webhook_id, delivery_id))
     return _build_delivery_response(
-        delivery, records.list_attempts([delivery_id]).get(delivery_id, [])
+        delivery, records.get_attempts_by_delivery([delivery_id]).get(delivery_id, [])
     )
 
 
@@ -265,7 +265,7 @@ def _build_delivery_response(
 
 
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Begin another round of attempts, even if the delivery succeeded or was abandoned.
+    """Begin another round of attempts at a delivery in any status, and return the delivery.
 
     Raises 404 if the webhook or the delivery does not exist, and 409 if the webhook is deactivated,
     or if the delivery is being sent or is waiting for the first attempt of its current round.

@@ -12,16 +12,16 @@ from app.delivery.webhooks.queries.pacing import MAX_FAILING
 MAX_CONCURRENT = 8
 """The maximum number of attempts under way for a quick webhook."""
 MAX_CONCURRENT_NOT_QUICK = 2
-MAX_PREFETCHED = 8
+MAX_PREFETCHED_ATTEMPTS = 8
 """The maximum number of additional attempts for a quick webhook that have begun but are not sent.
 Without prefetched attempts, threads would wait for the database."""
-MIN_TO_BEGIN = 4
+MIN_ATTEMPTS_TO_BEGIN = 4
 """The minimum number of attempts to begin for a quick webhook while other attempts are under way,
 because a statement for fewer attempts costs too much."""
 SLOW_SECONDS = 2.0
 MAX_KNOWN_WEBHOOKS = 10_000
 """The maximum number of webhooks whose pace is remembered."""
-MAX_UNWRITTEN = 256
+MAX_UNWRITTEN_OUTCOMES = 256
 """An organization with this many unwritten outcomes starts no more attempts."""
 
 
@@ -89,8 +89,8 @@ class WebhookState:
             return 0
         if self.failures or self.pace is not Pace.QUICK:
             return max(0, max_concurrent_attempts - self.in_progress_count)
-        count = max_concurrent_attempts + MAX_PREFETCHED - self.in_progress_count
-        return count if count >= MIN_TO_BEGIN or not self.in_progress_count else 0
+        count = max_concurrent_attempts + MAX_PREFETCHED_ATTEMPTS - self.in_progress_count
+        return count if count >= MIN_ATTEMPTS_TO_BEGIN or not self.in_progress_count else 0
 
     def remove_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
@@ -283,7 +283,7 @@ class ThreadUsage:
         """Return whether an organization may use one more thread."""
         if not self.free or (organization.sending_count and self.are_scarce):
             return False
-        if organization.unwritten_count >= MAX_UNWRITTEN:
+        if organization.unwritten_count >= MAX_UNWRITTEN_OUTCOMES:
             return False
         return organization.sending_count < self.get_limits(organization).total
 

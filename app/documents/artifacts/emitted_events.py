@@ -55,8 +55,11 @@ class ArchivedPayload(TypedDict):
 
 
 CREATED = EventName[ArtifactPayload]("artifact.created")
+"""A document was created from a file. A job parses the file."""
 PARSED = EventName[ArtifactPayload]("artifact.parsed")
+"""A document was parsed and waits for the routing rules."""
 INGESTED = EventName[IngestedPayload]("artifact.ingested")
+"""A document is ready for labeling for the first time."""
 UPDATED = EventName[UpdatedPayload]("artifact.updated")
 REPROCESSED = EventName[ReprocessedPayload]("artifact.reprocessed")
 DELETED = EventName[DeletedPayload]("artifact.deleted")

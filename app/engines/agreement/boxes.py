@@ -55,7 +55,7 @@ def pair_by_key(
     left_key: Callable[[_Item], Hashable],
     right_key: Callable[[_Item], Hashable],
 ) -> tuple[list[tuple[_Item, _Item]], list[_Item], list[_Item]]:
-    """Pair items with equal keys in order; return the pairs, and the unpaired items per side."""
+    """Pair items with equal keys, in order; return (pairs, unpaired left, unpaired right)."""
     unpaired: dict[Hashable, list[int]] = defaultdict(list)
     for position in reversed(range(len(right))):
         unpaired[right_key(right[position])].append(position)
@@ -88,7 +88,7 @@ class BoxIndex:
         self._min_overlap = min_overlap
 
     def find_range(self, box: Box) -> tuple[int, int]:
-        """Return a range (start, end) of boxes that includes all boxes overlapping `box`."""
+        """Return a range (start, end) of positions, which contains all boxes that overlap `box`."""
         _, top, _, bottom = box
         height = bottom - top
         # If the intersection over union is at least p, the boxes share at least the fraction p of

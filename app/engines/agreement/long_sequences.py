@@ -13,7 +13,7 @@ def align_by_weight(
 
     An item is a set of numbered parts. The weight of a pair is the sum of the counts, in `left`, of
     the parts that both items have. Returns the same pairs as `sequences._align_by_weight`, but
-    keeps two bits per entry of the weight table: whether it equals the entry left of it, and above.
+    stores only whether each entry of the weight table equals its left and its upper neighbor.
     """
     positions_by_part: dict[int, list[int]] = defaultdict(list)
     for position, item in enumerate(right):

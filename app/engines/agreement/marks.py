@@ -131,15 +131,14 @@ def group_marks(marks: Sequence[Mark]) -> list[int]:
 def find_choices(
     marks: Sequence[Mark], voters: Sequence[int], budget: Budget | None = None
 ) -> list[Hashable]:
-    """Find the marks that vote for the same choice, and return the key of its choice for each mark.
+    """Return, for each mark, the key of the choice that the mark votes for.
 
-    A voter is a tag set; `voters` contains the voter number of each mark. Usually a choice is a
-    group from `group_marks`.
-    Groups in which a voter has several marks are split: each mark of the voter with the most marks
-    in such groups becomes a choice. The marks of each other voter are then matched with the
-    choices, at most one mark per choice, and unmatched marks become new choices. Identical marks of
-    one voter are matched in their order. Raises BudgetExceeded when `budget` is used up, or when
-    `group_marks` raises it.
+    A voter is a tag set; `voters` contains the voter number of each mark. Usually, a choice is a
+    group from `group_marks`. Groups in which a voter has several marks are split: first, each mark
+    of the voter with the most marks in such groups becomes a choice. Then the marks of each other
+    voter are matched with the choices, at most one mark per choice, and unmatched marks become new
+    choices. Identical marks of one voter are matched in their order. Raises BudgetExceeded when
+    `budget` is used up, or when `group_marks` raises it.
     """
     choices: list[Hashable] = list(group_marks(marks))
     votes = list(zip(choices, voters, strict=True))

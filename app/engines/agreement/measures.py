@@ -29,7 +29,7 @@ Matching this number of marks takes less than half a second.
 """
 _ROUNDING_MARGIN = 1e-6
 _PairCounts = tuple[int, int]
-"""For a pair of tag sets: how many tags of both sets have a match, and how many tags there are."""
+"""For a pair of tag sets: the number of matched tags and of all tags, both added over the sets."""
 _ValuesByKey = dict[TagKey, list[Hashable]]
 """The values or marks in one tag set, by tag key."""
 _DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]

@@ -95,8 +95,8 @@ def align_rows(tag_sets: Sequence[Sequence[Tag]], field_specs: FieldSpecs) -> Ro
 def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
     """Return ascending row numbers for the aligned rows.
 
-    Each row gets its lowest original number, or the number after that of the row above if this is
-    higher. If a number would exceed MAX_ROW, the rows are numbered from 0 without gaps.
+    Each row gets its lowest original number, but at least 1 more than the number of the row above.
+    If a number would exceed MAX_ROW, the rows are numbered from 0 without gaps.
     """
     numbers: list[int] = []
     for aligned_row in aligned_rows:

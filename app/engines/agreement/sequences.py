@@ -28,10 +28,10 @@ def align_sequences(
     side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen). The
     items between these pairs are also paired by position.
     """
-    anchors = _find_anchors(left, right, max_part_count, max_pairs)
+    content_pairs = _pair_by_content(left, right, max_part_count, max_pairs)
     pairs: list[_Pair] = []
     left_start = right_start = 0
-    for next_left, next_right in [*anchors, (len(left), len(right))]:
+    for next_left, next_right in [*content_pairs, (len(left), len(right))]:
         gap_length = max(next_left - left_start, next_right - right_start)
         pairs += (
             (
@@ -46,13 +46,13 @@ def align_sequences(
     return pairs
 
 
-def _find_anchors(
+def _pair_by_content(
     left: _Items, right: _Items, max_part_count: int, max_pairs: int
 ) -> list[tuple[int, int]]:
-    """Find the pairs of items that share parts; return their positions in ascending order.
+    """Pair items that share parts; return the pairs of positions in ascending order.
 
-    The pairs have the greatest total weight. If more than `max_pairs` pairs would have to be
-    compared, returns pairs of equal, unique items instead.
+    The pairs have the greatest total weight (see `align_sequences`). If more than `max_pairs` pairs
+    would have to be compared, pairs only equal items that occur once in each sequence.
     """
     # Equal items at both ends can always be paired without losing weight. This leaves little to
     # compare if the tables differ in only a few rows.

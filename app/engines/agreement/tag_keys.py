@@ -26,7 +26,7 @@ class FieldSpec:
 
     @property
     def has_marks(self) -> bool:
-        """Return whether the tags have marks: positions in the document, which agree on overlap."""
+        """Return whether the tags have marks, whose overlap decides whether tags agree."""
         return self.field_type in ("span", "region")
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.engines.conditions.attributes import (
+    MAX_METADATA_KEY_CHARS,
     DocumentAttributes,
     build_excerpt,
     get_operators,
@@ -200,7 +201,8 @@ def _compile_leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
     value = condition.get("value")
     value_type = get_value_type(attribute)
     if value_type is None:
-        raise ConditionError(f"{path}attribute", "This attribute does not exist.")
+        allowed_keys = f"`metadata.` with a key of 1 to {MAX_METADATA_KEY_CHARS} characters"
+        raise ConditionError(f"{path}attribute", f"Use a known attribute, or {allowed_keys}.")
     if operator not in get_operators(value_type):
         allowed_operators = ", ".join(get_operators(value_type))
         raise ConditionError(

@@ -1,8 +1,8 @@
 """Validate the value of each operator, and build the test for a condition.
 
 A positive operator never matches if the attribute is missing, or if its value and the value of the
-condition have different types. A negative operator matches if and only if its positive operator
-does not match.
+condition have different types. A negative operator, such as `not_equals`, matches if and only if
+its positive operator (`equals`) does not match.
 """
 
 import math

@@ -32,8 +32,8 @@ class Destination(Protocol):
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its location for display.
 
-        A file of the same name is replaced; on S3 and SFTP, it is kept until the new file is
-        complete. The last bytes are sent only if the content has the expected size and digest.
+        A file of the same name is replaced; on S3 and SFTP, the old file is kept until the new file
+        is complete. The last bytes are sent only if the content has the expected size and digest.
         `on_progress` receives the number of bytes sent so far, about once a second and at the end.
         An exception from `on_progress` stops the delivery and is raised unchanged. Raises HostError
         if the file was not delivered.

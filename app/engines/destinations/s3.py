@@ -39,8 +39,8 @@ from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.object_store import build_prefix, check_key
 from app.engines.sources.s3 import (
     build_bucket_url,
-    build_code_error,
     build_object_url,
+    build_s3_error,
     find_error_code,
 )
 
@@ -270,7 +270,7 @@ def _build_refusal_error(response: Response) -> HostError:
         return build_full_disk_error()
     if code == "EntityTooLarge" or response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return build_large_file_error()
-    return build_code_error(response, code, action="write to")
+    return build_s3_error(response, code, action="write to")
 
 
 def _build_unexpected_response_error() -> HostError:

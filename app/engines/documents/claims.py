@@ -31,7 +31,9 @@ _UNSPECIFIC_TYPES = {
     "application/force-download",
     "application/unknown",
 }
-_TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
+_TEXT_TYPE_PATTERN = re.compile(
+    r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$"
+)
 # Python's built-in table with additions, so that the result does not depend on the machine.
 _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
@@ -55,7 +57,7 @@ _COMPATIBLE_TYPES = {
 
 
 def list_claimed_types(extension: str, declared_type: str | None) -> list[str]:
-    """Return the media types of a file according to its extension and its `declared_type`.
+    """Return the media types that the extension and `declared_type` claim, in this order.
 
     Aliases are replaced. Unspecific types such as `application/octet-stream` are left out.
     """
@@ -80,13 +82,14 @@ def choose_text_type(detected_type: str, claimed_types: list[str], *, is_markup:
     """Return the first claimed type in `TEXT_BASED_TYPES`, or `detected_type` if there is none.
 
     In the latter case, plain text that is claimed to be XLS counts as CSV. Claimed types of other
-    text formats, such as JSON, are allowed but not returned. Raises `UnsupportedMediaType` for any
-    other claimed type, unless programs save this content under it. This exception does not apply to
-    plain text that begins like XML (`is_markup`).
+    text formats, such as JSON, are allowed but not returned. A claimed type that is not text is
+    allowed if programs save this content under it (`_COMPATIBLE_TYPES`), unless the content is
+    plain text that begins like XML (`is_markup`). Raises `UnsupportedMediaType` for other claimed
+    types.
     """
     is_plain = detected_type == media.PLAIN
     for claimed_type in claimed_types:
-        is_text = claimed_type in media.TEXT_BASED_TYPES or _TEXT_LIKE.match(claimed_type)
+        is_text = claimed_type in media.TEXT_BASED_TYPES or _TEXT_TYPE_PATTERN.match(claimed_type)
         # Such XML can be an Excel 2003 workbook, which no reader supports.
         is_unsupported = is_plain and is_markup
         if not is_text and (is_unsupported or not _is_saved_as(detected_type, claimed_type)):

@@ -56,8 +56,8 @@ def detect_media_type(head: bytes, name: str, declared_type: str | None) -> str:
     extension is used; `declared_type` is the media type that the sender declares, if any.
 
     The claimed types are those of the extension and of `declared_type`, in this order, without
-    types such as `application/octet-stream`. `choose_text_type` chooses the type of text. An empty
-    file has the first claimed type that is supported, and is plain text if no type is claimed.
+    types such as `application/octet-stream`. If the content is text, `choose_text_type` chooses its
+    type. An empty file has the first supported claimed type, or is plain text if none is claimed.
 
     Raises `UnsupportedMediaType` if the type of the content is not supported, if a claimed type
     contradicts the content (see `check_binary_type` and `choose_text_type`), or if an empty file
@@ -70,8 +70,8 @@ def detect_media_type(head: bytes, name: str, declared_type: str | None) -> str:
         if claimed_types and supported_type is None:
             raise UnsupportedMediaType(claimed_types[0], None)
         return supported_type or media.PLAIN
-    binary_type = _detect_binary(head, claimed_types)
-    detected_type = binary_type or _detect_text(head)
+    binary_type = _detect_binary_type(head, claimed_types)
+    detected_type = binary_type or _detect_text_type(head)
     if detected_type is None or detected_type not in media.MEDIA_TYPES:
         claimed_type = claimed_types[0] if claimed_types else None
         raise UnsupportedMediaType(claimed_type, detected_type or _guess_type(head))
@@ -82,16 +82,16 @@ def detect_media_type(head: bytes, name: str, declared_type: str | None) -> str:
     return detected_type
 
 
-def _detect_binary(head: bytes, claimed_types: list[str]) -> str | None:
+def _detect_binary_type(head: bytes, claimed_types: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None.
 
-    If the signature allows several types, returns the first of them in `claimed_types`. If there is
-    none, returns None for a compound file (the format of older Office files), and
+    If the signature allows several types, returns the first of them in `claimed_types`. If no such
+    type is claimed, returns None for a compound file (the format of older Office files), and
     `application/zip` for a ZIP archive.
     """
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return media.PDF
-    if image_type := _detect_image(head):
+    if image_type := _detect_image_type(head):
         return image_type
     if head.startswith(b"PK\x03\x04"):
         return _detect_zip_type(head, claimed_types)
@@ -103,7 +103,7 @@ def _detect_binary(head: bytes, claimed_types: list[str]) -> str | None:
     return media.RTF if head.lstrip().startswith(b"{\\rtf") else None
 
 
-def _detect_image(head: bytes) -> str | None:
+def _detect_image_type(head: bytes) -> str | None:
     for signature, media_type in _IMAGE_SIGNATURES.items():
         if head.startswith(signature):
             return media_type
@@ -148,7 +148,7 @@ def _inflate(compressed_data: bytes) -> bytes:
         return compressed_data  # stored uncompressed
 
 
-def _detect_text(head: bytes) -> str | None:
+def _detect_text_type(head: bytes) -> str | None:
     """Return the media type of text content, or None if the content is not text."""
     text = _decode_head(head)
     if text is None:

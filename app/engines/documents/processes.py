@@ -109,10 +109,10 @@ def _build_process_failure_error(error: ProcessFailed, limits: Limits) -> ParseF
     match error.reason:
         case "wall_time":
             duration = f"{limits.wall_seconds:g} seconds"
-            return ParseFailed("timed_out", f"Reading the document took over {duration}.")
+            return ParseFailed("timed_out", f"Reading the document took longer than {duration}.")
         case "cpu_time":
             duration = f"{limits.cpu_seconds} seconds of processor time"
-            return ParseFailed("timed_out", f"Reading the document took over {duration}.")
+            return ParseFailed("timed_out", f"Reading the document took longer than {duration}.")
         case "memory":
             return ParseFailed("out_of_memory", OUT_OF_MEMORY_MESSAGE)
         case "protocol":

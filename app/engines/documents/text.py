@@ -4,7 +4,7 @@ import codecs
 import re
 
 from app.engines.documents.language import identify_language
-from app.engines.normalization import limit_marks, normalize
+from app.engines.normalization import limit_combining_marks, normalize
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -34,7 +34,7 @@ _LEGACY_ENCODINGS = {
 }
 # Programs declare these encodings for text in a superset of the encoding, so browsers decode the
 # superset (WHATWG Encoding Standard, 4.2). Some of these labels are unknown to Python.
-_DECODED_AS = {
+_ACTUAL_ENCODINGS = {
     "ascii": "cp1252",
     "big5": "cp950",
     "euc_jp": "euc_jis_2004",
@@ -51,7 +51,7 @@ _DECODED_AS = {
     "x-sjis": "cp932",
 }
 _ISO_2022_JP_ESCAPE = re.compile(rb"\x1b(\$[@B]|\([BIJ])")
-_TO_HIGH_BYTES = bytes.maketrans(bytes(range(0x21, 0x7F)), bytes(range(0xA1, 0xFF)))
+_HIGH_BYTE_TABLE = bytes.maketrans(bytes(range(0x21, 0x7F)), bytes(range(0xA1, 0xFF)))
 # Python codecs that are not for text files; one codec even takes quadratic time.
 _UNSUITABLE_CODECS = {"idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined"}
 _SAMPLE_BYTES = 1 << 16
@@ -70,7 +70,7 @@ UNSPACED_CHARS = (
 _VARIATION_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 WORD_PATTERN = re.compile(rf"[{UNSPACED_CHARS}][{_VARIATION_SELECTORS}]*|[^\s{UNSPACED_CHARS}]+")
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE_CHARS = re.compile("[\x00\ud800-\udfff]")
 # Soft hyphens, zero width spaces, word joiners and byte order marks are not displayed.
 _INVISIBLE_CHARACTERS = "\xad\u200b\u2060\ufeff"
 _CONTROL_CHARACTERS = re.compile(
@@ -87,10 +87,10 @@ _CONTROL_REPLACEMENTS: dict[int, str | None] = {
 def replace_unstorable_chars(text: str) -> str:
     """Replace each NUL and each lone surrogate with one U+FFFD, so that offsets are preserved.
 
-    Also replaces excessive combining marks (see `limit_marks`), so that the search index can
-    normalize the text.
+    Also replaces excessive combining marks (see `limit_combining_marks`), so that the search index
+    can normalize the text.
     """
-    return limit_marks(_UNSTORABLE.sub("\ufffd", text))
+    return limit_combining_marks(_UNSTORABLE_CHARS.sub("\ufffd", text))
 
 
 def normalize_text(text: str) -> str:
@@ -165,10 +165,10 @@ def find_codec(encoding: str) -> str | None:
     """Return the codec name for a declared encoding, or None if it is unknown or unsuitable."""
     label = encoding.strip().lower()
     try:
-        name = codecs.lookup(_DECODED_AS.get(label, label)).name
+        name = codecs.lookup(_ACTUAL_ENCODINGS.get(label, label)).name
     except (LookupError, ValueError):
         return None
-    return None if name in _UNSUITABLE_CODECS else _DECODED_AS.get(name, name)
+    return None if name in _UNSUITABLE_CODECS else _ACTUAL_ENCODINGS.get(name, name)
 
 
 def _decode_as(data: bytes, encoding: str) -> str | None:
@@ -195,7 +195,7 @@ def _decode_iso_2022_jp(data: bytes) -> str | None:
         if escape in (b"(B", b"(J"):
             texts.append(_decode_as(section, "ascii"))
         else:
-            high_bytes = section.translate(_TO_HIGH_BYTES)
+            high_bytes = section.translate(_HIGH_BYTE_TABLE)
             texts.append(_decode_as(high_bytes, "cp932" if escape == b"(I" else "euc_jp"))
     return None if None in texts else "".join(filter(None, texts))
 

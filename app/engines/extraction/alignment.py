@@ -1,4 +1,4 @@
-"""Find where values occur in a document: its accepted values, or those of earlier documents."""
+"""Find where the accepted values of a document, or of training documents, occur in a document."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -14,14 +14,14 @@ _MIN_SIMILARITY = 0.84  # the ratio of a SequenceMatcher
 _MIN_FUZZY_LENGTH = 5  # in letters and digits
 
 
-def mark_matches(
+def match_candidates(
     candidates: Sequence[Candidate], target: Target, values: Sequence[JsonValue]
 ) -> list[bool]:
     """Return, for each candidate, whether it matches one of the accepted values.
 
-    Amounts are compared without their currencies. If no candidate equals a value, the candidates
-    with the same letters and digits match. If no candidate has the same letters and digits, the
-    most similar one matches if it is similar enough.
+    A candidate with the comparison key of a value matches; currencies are ignored. If there is none
+    and the value is a string or an object, candidates with the same letters and digits match. If
+    there are none either, the most similar candidate may match (see `_find_most_similar`).
     """
     matches = [False] * len(candidates)
     for value in values:
@@ -100,7 +100,7 @@ def _is_covered(token: Token, piece: dict[str, Any]) -> bool:
     return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])
 
 
-class Searcher:
+class ValueSearcher:
     """Searches a document for values, ignoring all characters except letters and digits.
 
     A `compact_value` is the result of `compact_text` for a value.
@@ -121,7 +121,7 @@ class Searcher:
         self._text = "".join(parts)
 
     def find(self, compact_value: str, limit: int = 4) -> list[Range]:
-        """Find at most `limit` ranges of whole tokens that have the letters of `compact_value`."""
+        """Find at most `limit` ranges of whole tokens whose compact text is `compact_value`."""
         ranges: list[Range] = []
         offset = self._text.find(compact_value) if compact_value else -1
         while offset >= 0 and len(ranges) < limit:
@@ -133,7 +133,7 @@ class Searcher:
         return ranges
 
     def build_candidates(self, compact_value: str, kind: str) -> Iterator[Candidate]:
-        """Yield candidates for the first four occurrences of a value, with one range per row."""
+        """Yield candidates of a `kind` for the first four occurrences, with one range per row."""
         tokens = self._analysis.tokens
         for first, last in self.find(compact_value):
             ranges: list[Range] = []

@@ -40,8 +40,8 @@ class TypedText:
 class Analysis:
     """A document's analysis, which is shared by all fields.
 
-    `date_token_indexes` are the indexes of all tokens in dates, and `decimal_start_indexes` are
-    those of the first token of each amount with decimals. `currencies` maps token indexes to
+    `date_token_indexes` are the indexes of all tokens in dates. `decimal_start_indexes` are the
+    indexes of the first tokens of the amounts with decimals. `currencies` maps token indexes to
     currency codes and signs. `words` contains the words that are compared between documents.
     `amount_counts` maps each amount to the number of its occurrences. `sum_scores` maps an amount
     to a score for the amounts that add up to it; see `_score_sums`.
@@ -68,12 +68,12 @@ class Analysis:
 def analyze(document: Document) -> Analysis:
     """Analyze a document: find its layout, keywords, dates, times, amounts and currencies."""
     layout = build_layout(document)
-    dates = _choose_day_order(list(find_typed_texts(layout, patterns.find_dates)))
+    dates = _resolve_ambiguous_dates(list(find_typed_texts(layout, patterns.find_dates)))
     times = list(find_typed_texts(layout, patterns.find_times))
     date_indexes = {
         index for typed_text in dates for index in range(typed_text.first, typed_text.last + 1)
     }
-    amounts = _choose_decimal_separator(
+    amounts = _resolve_ambiguous_amounts(
         [a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_indexes]
     )
     words = frozenset(
@@ -97,7 +97,7 @@ def analyze(document: Document) -> Analysis:
     )
 
 
-def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
+def _resolve_ambiguous_amounts(amounts: list[TypedText]) -> list[TypedText]:
     """Return the amounts, with `1,000` read as 1 if all amounts with cents have a decimal comma.
 
     The same applies to `1.000` and the decimal point.
@@ -114,12 +114,13 @@ def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
     ]
 
 
-def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:
-    """Read ambiguous dates with the month first if all unambiguous dates have the month first.
+def _resolve_ambiguous_dates(dates: list[TypedText]) -> list[TypedText]:
+    """Return the dates; prefer the month-first reading if all unambiguous dates have it.
 
-    For example, `04/05/2022` is in April if the document contains `04/25/2022`.
+    The other reading becomes the alternative. For example, `04/05/2022` is in April if the document
+    contains `04/25/2022`.
     """
-    if {patterns.is_month_first(typed_text.text) for typed_text in dates} - {None} != {True}:
+    if {patterns.detect_month_first(typed_text.text) for typed_text in dates} - {None} != {True}:
         return dates
     ambiguous = {
         (typed_text.start, typed_text.end) for typed_text in dates if typed_text.is_alternative
@@ -134,12 +135,12 @@ def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:
 
 def find_typed_texts(
     layout: Layout,
-    find: Callable[[str], Iterable[patterns.PatternMatch]],
+    find_matches: Callable[[str], Iterable[patterns.PatternMatch]],
 ) -> Iterable[TypedText]:
-    """Yield the matches that `find` returns for each row's text, with their tokens and offsets."""
+    """Yield the typed texts for all matches that `find_matches` finds in the rows' texts."""
     for first, last in layout.rows:
         text, offsets = join_row(layout, first, last)
-        for match in find(text):
+        for match in find_matches(text):
             yield from _build_typed_texts(layout, first, text, offsets, match)
 
 

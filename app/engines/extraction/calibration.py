@@ -41,8 +41,8 @@ def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[boo
     """Fit a calibration to proposals.
 
     `points` contains (log odds, margin) for each proposal, and `correct` states whether each
-    proposal was correct. Returns DEFAULT_CALIBRATION if there are too few proposals, and a
-    calibration with the same confidence for all if all proposals are correct or none is.
+    proposal was correct. Returns DEFAULT_CALIBRATION if there are too few proposals. If all
+    proposals are correct or none is, the calibration gives every proposal the same confidence.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 

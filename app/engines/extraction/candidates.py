@@ -203,7 +203,7 @@ def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
 
 
 def _build_wide_row_candidates(layout: Layout) -> Iterator[Candidate]:
-    """Yield a candidate for each run of one to five of the first 15 rows that has a wide gap."""
+    """Yield a candidate for each run of 1 to 5 rows (of the first 15) on a page with a wide gap."""
     rows = layout.rows[:15]
     for start in range(len(rows)):
         for end in range(start, min(start + 5, len(rows))):

@@ -29,7 +29,7 @@ def open_content(content: bytes) -> zipfile.ZipFile:
     """
     archive = zipfile.ZipFile(io.BytesIO(content))
     if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
-        raise InvalidModel("The model is too large.")
+        raise InvalidModel(f"The unpacked model has more than {MAX_BYTES:,} bytes.")
     return archive
 
 
@@ -51,10 +51,10 @@ def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
 def check_content(content: bytes) -> None:
     """Raise InvalidModel if the content is not a model, is too large, or has outdated features.
 
-    This check does not read the arrays, so it needs no numpy, but does not detect damaged arrays.
+    The arrays are not read. Therefore no numpy is needed, and damaged arrays are not detected.
     """
     try:
         with open_content(content) as archive:
             read_description(archive)
     except READ_ERRORS as error:
-        raise InvalidModel("The content is not a model.") from error
+        raise InvalidModel("The content is not a model, or is damaged.") from error

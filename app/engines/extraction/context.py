@@ -25,18 +25,18 @@ class KeywordContexts:
                 if index in ends:
                     nearest = index
 
-    def find_above(self, index: int) -> int:
+    def find_keyword_above(self, index: int) -> int:
         """Return the index of the nearest keyword token above token `index`, or -1.
 
         The keyword token overlaps the token horizontally, is on the same page, and is at most
         _MAX_ROWS_ABOVE rows above it; of several in a row, the leftmost is used. Caches the result.
         """
         if index not in self._above:
-            self._above[index] = _find_above(self._analysis, index)
+            self._above[index] = _find_keyword_above(self._analysis, index)
         return self._above[index]
 
 
-def _find_above(analysis: Analysis, index: int) -> int:
+def _find_keyword_above(analysis: Analysis, index: int) -> int:
     layout = analysis.layout
     token = layout.tokens[index]
     for row in range(token.row - 1, max(token.row - 1 - _MAX_ROWS_ABOVE, -1), -1):

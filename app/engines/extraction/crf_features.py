@@ -68,6 +68,7 @@ def _build_shape(text: str) -> str:
 
 
 def _find_token_types(analysis: Analysis) -> list[str]:
+    """Return the type of each token, such as "date" or "cents" (with decimals); "-" for others."""
     types = ["-"] * len(analysis.tokens)
     for typed_text in analysis.amounts:
         kind = "cents" if "." in typed_text.value else "int"

@@ -29,7 +29,7 @@ _SIGNS_LIKE_WORDS = frozenset(
 
 
 def find_currencies(tokens: Sequence[Token]) -> dict[int, str]:
-    """Map the indexes of the tokens that are currency codes or signs to the code or sign.
+    """Map the index of each token that is a currency code or sign to this code or sign.
 
     Codes and signs are in upper case; _ABBREVIATIONS are replaced with codes.
     """
@@ -55,21 +55,21 @@ def _is_beside_number(tokens: Sequence[Token], index: int) -> bool:
 
 @functools.lru_cache(maxsize=1_000)
 def read_currency(sign: str, allowed_currencies: tuple[str, ...]) -> str:
-    """Return the currency that a code or sign means for a field.
+    """Return the currency code that a code or sign means for a field.
 
     An empty `allowed_currencies` allows all currencies. If the field allows none of the sign's
     meanings, the sign itself is returned, so that the field rejects the amount. The result is empty
-    if several meanings are possible.
+    if several meanings are possible, or if the sign is unknown and the field allows all currencies.
     """
     if not allowed_currencies:
-        return _parse(sign, ())
-    codes = [code for code in allowed_currencies if _parse(sign, (code,))]
+        return _parse_or_empty(sign, ())
+    codes = [code for code in allowed_currencies if _parse_or_empty(sign, (code,))]
     if not codes:
         return sign
     return codes[0] if len(codes) == 1 else ""
 
 
-def _parse(sign: str, allowed_currencies: tuple[str, ...]) -> str:
+def _parse_or_empty(sign: str, allowed_currencies: tuple[str, ...]) -> str:
     try:
         return parse_currency(sign, allowed_currencies)
     except ValueProblem:

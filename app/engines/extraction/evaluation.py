@@ -46,7 +46,8 @@ def compare_tags(
 ) -> Report:
     """Compare the tags proposed for each example with the accepted tags, and return the report.
 
-    `fold_count` is 0 if the tags do not come from cross-validation.
+    `tags` contains the proposed tags of each example. Tables are not compared. `fold_count` is 0 if
+    the tags do not come from cross-validation.
     """
     prepared_examples = prepare_examples(examples, fields)
     targets = list_targets(prepared_examples, fields)

@@ -36,7 +36,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite")
 
 @dataclass(slots=True)
 class PreparedExample:
-    """An example with its analyzed document, and its accepted values and evidence by field key."""
+    """An example with its analyzed document; by field key, its values and the evidence of each."""
 
     id: str
     prepared_document: PreparedDocument

@@ -117,7 +117,7 @@ def _compute_text_features(candidate: Candidate) -> list[float]:
 
 
 class _CandidateRanks:
-    """The ranks of candidates by amount, and the number of candidates with equal values."""
+    """Ranks candidates by amount, and counts the candidates with equal values."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self._keys = [candidate.key for candidate in candidates]
@@ -132,6 +132,7 @@ class _CandidateRanks:
         self._ranking = sorted(decimals, reverse=True)
 
     def compute_features(self, index: int) -> list[float]:
+        """Return a candidate's logarithmic amount, its rank, and the number of equal values."""
         value = self._values[index]
         rank = self._ranking.index(value) if value in self._ranking else len(self._ranking)
         log = math.copysign(math.log1p(abs(value)), value)

@@ -22,7 +22,7 @@ class DocumentKeywords:
     """The keywords in a document.
 
     `concepts` has, for each token, the concept of the keyword that contains it, `address` if it is
-    a street name, or "". `ends` maps the index of a keyword's last token to that of its first one.
+    a street name, or "". `ends` maps the last token index of a keyword to its first token index.
     """
 
     concepts: list[str]
@@ -109,7 +109,7 @@ def find_concept(field: Field) -> str:
     return next((names[pair] for pair in pairs if pair in names), "")
 
 
-def list_field_phrases(field: Field) -> frozenset[str]:
+def get_field_phrases(field: Field) -> frozenset[str]:
     """Return the label and the key of a field, as returned by `compact_text`.
 
     Results of fewer than two characters are left out.

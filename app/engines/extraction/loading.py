@@ -21,15 +21,15 @@ from app.engines.fields import Field
 def read_model(content: bytes) -> TrainedModel:
     """Read a model from the bytes that `TrainedModel.to_bytes` returned, without unpickling.
 
-    Raises InvalidModel if the bytes are damaged, or if the model has a different feature version
-    and must be retrained.
+    Raises InvalidModel if the bytes are damaged, if the unpacked model is too large, or if it has
+    other features and must be retrained.
     """
     try:
         with open_content(content) as archive:
             description = read_description(archive)
             return _build_model(_read_arrays(archive), description)
     except READ_ERRORS as error:
-        raise InvalidModel("The content is not a model.") from error
+        raise InvalidModel("The content is not a model, or is damaged.") from error
 
 
 def _read_arrays(archive: zipfile.ZipFile) -> dict[str, trees.Array]:

@@ -5,7 +5,7 @@ Some of these candidates are values that do not occur in the document.
 
 from collections.abc import Iterator
 
-from app.engines.extraction.alignment import Searcher
+from app.engines.extraction.alignment import ValueSearcher
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.currencies import read_currency
@@ -21,7 +21,7 @@ _MIN_OPTION_LENGTH = 2
 _MIN_COUNTRY_LENGTH = 4
 
 
-def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list[Candidate]:
+def list_options(analysis: Analysis, searcher: ValueSearcher, target: Target) -> list[Candidate]:
     """Return candidates for the values that the field allows.
 
     Only the first _MAX_OPTIONS options of a choice field are used. ABSENT candidates stand for both
@@ -51,7 +51,7 @@ def _build_absent_candidate(value: str) -> Candidate:
 
 
 def _find_option(
-    searcher: Searcher, value: str, names: tuple[str, ...], min_length: int
+    searcher: ValueSearcher, value: str, names: tuple[str, ...], min_length: int
 ) -> Candidate | None:
     """Return a candidate for `value` at the first occurrence of one of its `names`, or None.
 
@@ -84,7 +84,7 @@ def _list_currencies(analysis: Analysis, target: Target) -> Iterator[Candidate]:
         yield _build_absent_candidate(allowed_currencies[0])
 
 
-def _list_countries(searcher: Searcher) -> Iterator[Candidate]:
+def _list_countries(searcher: ValueSearcher) -> Iterator[Candidate]:
     import pycountry  # noqa: PLC0415 - few schemas have countries
 
     for country in pycountry.countries:

@@ -92,8 +92,8 @@ def find_dates(text: str) -> Iterator[PatternMatch]:
     yield from _find_named_dates(text)
 
 
-def is_month_first(text: str) -> bool | None:
-    """Return whether a numeric date has the month before the day, or None if that is unclear."""
+def detect_month_first(text: str) -> bool | None:
+    """Return True if a numeric date has the month first, False if the day, None if unclear."""
     match = _SEPARATED_DATE.fullmatch(text)
     if match is None:
         return None
@@ -103,7 +103,7 @@ def is_month_first(text: str) -> bool | None:
 
 def _find_named_dates(text: str) -> Iterator[PatternMatch]:
     """Yield the dates with the name of a month, such as `3 May 2024`."""
-    folded = _fold(text)
+    folded = _fold_text(text)
     if len(folded) != len(text):
         return
     day_first, month_first, months = _load_months()
@@ -122,7 +122,7 @@ def _load_months() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int]]:
 
     The months are a mapping from names to numbers.
     """
-    months = {_fold(name): number for name, number in load_month_names()[0].items()}
+    months = {_fold_text(name): number for name, number in load_month_names()[0].items()}
     months |= {"sept": 9, "okt": 10, "dez": 12, "mai": 5}
     name = "|".join(sorted((re.escape(name) for name in months), key=len, reverse=True))
     year = r"((?:19|20)\d\d(?!\d)|(?:19|20)\d\d(?=\d\d:\d\d)|\d\d(?![\d:]))"
@@ -156,7 +156,7 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
         value = parse_amount(match[0])
         if value is None:
             continue
-        yield _sign_amount(text, match, value)
+        yield _apply_sign(text, match, value)
         # `3 119,04` may be one amount, or a quantity and an amount.
         before, _, after = match[0].partition(" ")
         amount, quantity = parse_amount(after), parse_amount(before.lstrip(_MINUS_SIGNS))
@@ -165,7 +165,7 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
             yield PatternMatch(match.start(), match.start() + len(before), str(quantity))
 
 
-def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
+def _apply_sign(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
     """Return the match for an amount; parentheses or a minus sign next to it make it negative."""
     before, after = text[max(0, match.start() - 6) : match.start()], text[match.end() :][:6]
     if value <= 0 or not re.search(r"[.,]\d\d$|\d[.,'\u2019 ]\d{3}", match[0]):
@@ -219,6 +219,6 @@ def _build_date(year: str, month: str, day: str) -> str:
         return ""
 
 
-def _fold(text: str) -> str:
+def _fold_text(text: str) -> str:
     """Return the text in lower case without accents; the number of characters does not change."""
     return "".join(unicodedata.normalize("NFKD", char)[0].lower()[:1] for char in text)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.engines.extraction.alignment import Searcher
+from app.engines.extraction.alignment import ValueSearcher
 from app.engines.extraction.analysis import Analysis, analyze
 from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import KeywordContexts
@@ -38,13 +38,13 @@ class PreparedDocument:
 
     analysis: Analysis
     contexts: KeywordContexts
-    searcher: Searcher
+    searcher: ValueSearcher
 
 
 def prepare_document(document: Document) -> PreparedDocument:
     """Analyze a document, and build its keyword contexts and its search index."""
     analysis = analyze(document)
-    return PreparedDocument(analysis, KeywordContexts(analysis), Searcher(analysis))
+    return PreparedDocument(analysis, KeywordContexts(analysis), ValueSearcher(analysis))
 
 
 def collect_candidates(
@@ -123,7 +123,7 @@ def _select_best(
         index for index, c in enumerate(candidates) if c.kind == "training_value"
     }
     if scores:
-        excess_sums = [scores.sum_excess(candidate) for candidate in candidates]
+        excess_sums = [scores.sum_excess_probability(candidate) for candidate in candidates]
         kept_indexes.update(
             sorted(range(len(candidates)), key=lambda index: -excess_sums[index])[
                 :_MAX_BY_SPAN_SCORE

@@ -1,4 +1,4 @@
-"""Train and apply one ranker per field, which scores how likely each candidate is correct.
+"""Train and apply one ranker per field, which estimates how likely a candidate is to be correct.
 
 In training, the features of a document's candidates never use the accepted values of the document.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.engines.extraction import trees
-from app.engines.extraction.alignment import mark_matches
+from app.engines.extraction.alignment import match_candidates
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.examples import PreparedExample
 from app.engines.extraction.features import FEATURE_COUNT, RULE_SCORE_INDEX, build_features
@@ -76,7 +76,7 @@ def build_ranking_data(
         )
         data.bounds.append((len(rows), len(rows) + len(candidates)))
         rows += build_features(view, candidates, similar_documents, scores[number])
-        is_correct += mark_matches(candidates, target, example.values.get(target.name, []))
+        is_correct += match_candidates(candidates, target, example.values.get(target.name, []))
         data.views.append(view)
         data.candidates.append(candidates)
     data.rows = np.array(rows, dtype=np.float64).reshape(len(rows), FEATURE_COUNT)
@@ -101,7 +101,7 @@ def fit_ranker(data: RankingData, example_indexes: Sequence[int]) -> trees.Ranke
         1 for example_rows in rows_by_example if data.is_correct[example_rows].any()
     )
     if positive_count < MIN_TREE_DOCUMENTS:
-        ranker = trees.fit_logistic(rows, is_correct)
+        ranker = trees.fit_logistic_ranker(rows, is_correct)
         return ranker.add_prior(
             RULE_SCORE_INDEX, RULE_PRIOR * MIN_EXAMPLES / max(positive_count, MIN_EXAMPLES)
         )
@@ -161,7 +161,7 @@ def choose_candidates(
         if rival_index is None
         else min(float(log_odds[best_index] - log_odds[rival_index]), 10.0)
     )
-    return [CandidateChoice(best_index, _clamp(log_odds[best_index]), margin)]
+    return [CandidateChoice(best_index, _clamp_log_odds(log_odds[best_index]), margin)]
 
 
 def _choose_disjoint_candidates(
@@ -174,10 +174,10 @@ def _choose_disjoint_candidates(
             break
         token_indexes = {i for a, b in candidates[index].ranges for i in range(a, b + 1)}
         if not token_indexes & used_token_indexes and len(choices) < MAX_VALUES:
-            choices.append(CandidateChoice(index, _clamp(log_odds[index]), 0.0))
+            choices.append(CandidateChoice(index, _clamp_log_odds(log_odds[index]), 0.0))
             used_token_indexes |= token_indexes
     return sorted(choices, key=lambda choice: candidates[choice.index].first)
 
 
-def _clamp(log_odds: float) -> float:
+def _clamp_log_odds(log_odds: float) -> float:
     return float(min(max(log_odds, -12.0), 12.0)) if math.isfinite(log_odds) else 0.0

@@ -13,7 +13,7 @@ from app.engines.extraction.layout import compact_text
 
 RENDERING_MODES = ("plain", "same_letters", "similar")
 PUNCTUATION = ",.;:-"
-USUALLY_REMOVED = ",;:-"  # the punctuation that labelers usually remove from the end of values
+USUALLY_STRIPPED = ",;:-"  # punctuation that labelers usually remove from the end of values
 _MIN_SIMILARITY = 0.88  # the ratio of a SequenceMatcher
 _MIN_LENGTH = 6  # in letters and digits
 
@@ -30,7 +30,7 @@ class Renderer:
 
     spellings: Mapping[str, Counter[str]] = field(default_factory=dict)
     mode: str = "plain"
-    stripped_chars: str = USUALLY_REMOVED + " "
+    stripped_chars: str = USUALLY_STRIPPED + " "
 
     def render(self, text: str, *, excluded_spellings: Collection[str] = ()) -> str:
         """Return the best spelling of `text`; its digits never change.
@@ -74,13 +74,13 @@ class Renderer:
         """
         if len(compact_value) < _MIN_LENGTH:
             return None
-        pairs = _list_letter_pairs(compact_value)
+        pairs = _build_letter_pairs(compact_value)
         best_ratio, best_spelling = _MIN_SIMILARITY, None
         matcher = SequenceMatcher(None, "", compact_value, autojunk=False)
         for known_value in sorted(self.spellings):
             if abs(len(known_value) - len(compact_value)) > 0.15 * len(compact_value):
                 continue
-            shared_count = len(pairs & _list_letter_pairs(known_value))
+            shared_count = len(pairs & _build_letter_pairs(known_value))
             if shared_count < 0.6 * len(pairs):
                 continue
             matcher.set_seq1(known_value)
@@ -92,7 +92,7 @@ class Renderer:
         return best_spelling
 
 
-def _list_letter_pairs(text: str) -> set[str]:
+def _build_letter_pairs(text: str) -> set[str]:
     return {text[index : index + 2] for index in range(len(text) - 1)}
 
 
@@ -113,6 +113,6 @@ def find_stripped_punctuation(pairs: Iterable[tuple[str, str]]) -> str:
         if last_char in PUNCTUATION and text:
             votes[last_char] += (value == text.rstrip(PUNCTUATION)) - (value == text)
     return (
-        "".join(c for c in PUNCTUATION if votes[c] > 0 or (c in USUALLY_REMOVED and not votes[c]))
+        "".join(c for c in PUNCTUATION if votes[c] > 0 or (c in USUALLY_STRIPPED and not votes[c]))
         + " "
     )

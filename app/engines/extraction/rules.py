@@ -74,7 +74,7 @@ def find_nearby_keywords(view: FieldView, candidate: Candidate) -> NearbyKeyword
     """Return the nearest keywords left of a candidate and above it."""
     concepts = view.analysis.keywords.concepts
     left = view.contexts.left_indexes[candidate.first]
-    above = view.contexts.find_above(candidate.first)
+    above = view.contexts.find_keyword_above(candidate.first)
     while above + 1 < len(concepts) and above >= 0 and above not in view.field_keywords:
         if concepts[above + 1] != concepts[above] or above in view.analysis.keywords.ends:
             break

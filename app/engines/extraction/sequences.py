@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.engines.extraction import crf
-from app.engines.extraction.alignment import find_evidence_ranges, mark_matches
+from app.engines.extraction.alignment import find_evidence_ranges, match_candidates
 from app.engines.extraction.candidates import Candidate, Range
 from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.examples import PreparedExample
@@ -46,7 +46,7 @@ def align_values(example: PreparedExample, target: Target) -> list[Alignment]:
     candidates = _list_value_candidates(example, target)
     alignments = []
     for value_index, value in enumerate(values):
-        matches = mark_matches(candidates, target, [value])
+        matches = match_candidates(candidates, target, [value])
         matching_candidates = [
             c for c, is_match in zip(candidates, matches, strict=True) if is_match
         ]
@@ -139,8 +139,8 @@ def train_sequence_models(
 ) -> tuple[crf.SequenceModel, list[list[SpanScores]]]:
     """Train a conditional random field on all examples, and compute out-of-fold scores.
 
-    `folds` contains the fold number of each example. The scores of an example contain one item for
-    each field that `label_tokens` numbers.
+    `folds` contains the fold number of each example. Returns the model and the scores of each
+    example, which contain one item for each field that `label_tokens` numbers.
     """
     token_attributes = [
         list_token_attributes(example.prepared_document.analysis) for example in prepared_examples

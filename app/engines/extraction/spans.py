@@ -15,7 +15,7 @@ _NEUTRAL_PROBABILITY = 0.3
 
 @dataclass(slots=True)
 class SpanScores:
-    """The probabilities that each token begins (`begin`) or is part of (`inside`) a field's value.
+    """For each token, the probability that it begins (`begin`) or is in (`inside`) a field's value.
 
     `prefix_sums` contains the running sum of `inside`, so that summing a span needs one
     subtraction. `decoded_spans` contains the spans in the most likely label sequence. `best_means`
@@ -29,7 +29,7 @@ class SpanScores:
     decoded_spans: frozenset[Range]
     best_means: dict[str, float]
 
-    def sum_excess(self, candidate: Candidate) -> float:
+    def sum_excess_probability(self, candidate: Candidate) -> float:
         """Return the sum of `inside` - _NEUTRAL_PROBABILITY over the tokens of a candidate."""
         return sum(
             self.prefix_sums[last + 1]
@@ -56,7 +56,7 @@ class SpanScores:
             begin,
             next_inside,
             previous_inside,
-            self.sum_excess(candidate),
+            self.sum_excess_probability(candidate),
             best_mean,
             float(span in self.decoded_spans),
         ]

@@ -57,7 +57,7 @@ class TableRowFinder:
             page_rows = self._list_adjacent_rows(start, end)
             is_complete = self._add_rows(page_rows, rows)
             remaining_rows = range(page_rows[-1] + 1 if page_rows else start, end)
-            if is_complete or any(map(self._list_end_concepts, remaining_rows)):
+            if is_complete or any(map(self._find_end_concepts, remaining_rows)):
                 break
             page += 1
             start = self._find_continuation(end, page)
@@ -83,11 +83,11 @@ class TableRowFinder:
         items. Otherwise, it ends the table if it has the concept `total` or follows all items.
         """
         items = (row for row in page_rows if self._is_item(row))
-        last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)
+        last_item = max((row for row in items if not self._find_end_concepts(row)), default=-1)
         for row in page_rows:
             if _CARRIED_FORWARD.search(self._read_row_text(row)):
                 continue
-            end_concepts = self._list_end_concepts(row)
+            end_concepts = self._find_end_concepts(row)
             if not end_concepts or self._is_full(row) or (row < last_item and self._is_item(row)):
                 rows.append(row)
             elif row > last_item or "total" in end_concepts:
@@ -104,7 +104,7 @@ class TableRowFinder:
                 return row + 1
         for row in rows:
             is_carried = _CARRIED_FORWARD.search(self._read_row_text(row)) is not None
-            if self._list_end_concepts(row) and not is_carried:
+            if self._find_end_concepts(row) and not is_carried:
                 break
             if not is_carried and self._is_item(row):
                 return row
@@ -117,7 +117,7 @@ class TableRowFinder:
         first, last = self._layout.rows[row]
         return "".join(token.compact for token in self._layout.tokens[first : last + 1])
 
-    def _list_end_concepts(self, row: int) -> frozenset[str]:
+    def _find_end_concepts(self, row: int) -> frozenset[str]:
         first, last = self._layout.rows[row]
         return _END_CONCEPTS.intersection(self._analysis.keywords.concepts[first : last + 1])
 

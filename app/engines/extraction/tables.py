@@ -89,8 +89,8 @@ def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, li
         for last, first in _find_column_keywords(analysis, target):
             named_columns = columns_by_row.setdefault(analysis.tokens[last].row, {})
             if target.name not in named_columns or (
-                _is_exact(analysis, target, (first, last))
-                and not _is_exact(analysis, *named_columns[target.name])
+                _is_exact_header(analysis, target, (first, last))
+                and not _is_exact_header(analysis, *named_columns[target.name])
             ):
                 named_columns[target.name] = (target, (first, last))
     min_count = min(2, len(targets))
@@ -135,7 +135,7 @@ def _split_header(analysis: Analysis, header_row: int, target: Target, span: Ran
     return [Column(target, tokens[span[0]].box[0], tokens[last].box[2])]
 
 
-def _is_exact(analysis: Analysis, target: Target, span: Range) -> bool:
+def _is_exact_header(analysis: Analysis, target: Target, span: Range) -> bool:
     """Return whether a header equals the key or the label of its column, or a learned header."""
     tokens = analysis.tokens[span[0] : span[1] + 1]
     return "".join(token.compact for token in tokens) in target.phrases
@@ -148,13 +148,13 @@ def _list_other_columns(
 
     The names of these columns are keywords, or words that a wide gap separates from the names of
     the other columns. A keyword with the concept of a named column may belong to that column, so it
-    is ignored unless the name of that column is exact (see `_is_exact`).
+    is ignored unless the name of that column is exact (see `_is_exact_header`).
     """
     tokens, keywords = analysis.tokens, analysis.keywords
     named_indexes = {i for _, (first, last) in named_columns for i in range(first, last + 1)}
     named_segments = {tokens[index].segment for index in named_indexes}
     inexact_concepts = {
-        t.concept for t, span in named_columns if not _is_exact(analysis, t, span)
+        t.concept for t, span in named_columns if not _is_exact_header(analysis, t, span)
     } - {""}
     first, last = analysis.layout.rows[header_row]
     ranges = [

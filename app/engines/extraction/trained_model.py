@@ -43,8 +43,9 @@ _ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 class FieldParameters:
     """The trained parameters for one field.
 
-    `threshold` is the minimum confidence of a proposal. `currency` is the most frequent currency of
-    the accepted values, or "".
+    `ranker` is None if none could be trained; then the field gets no tags. `threshold` is the
+    minimum confidence of a proposal. `currency` is the most frequent currency of the accepted
+    values, or "".
     """
 
     ranker: Ranker | None
@@ -92,11 +93,11 @@ class TrainedModel:
             if target.name in self.field_parameters:
                 position = self.field_positions.get(target.name)
                 field_scores = scores[position] if position is not None else None
-                tags += self._propose(prepared_document, target, similar_documents, field_scores)
+                tags += self._build_tags(prepared_document, target, similar_documents, field_scores)
         tags += propose_tables(prepared_document.analysis, self.fields, self.headers)
         return complete_evidence(tags, document)
 
-    def _propose(
+    def _build_tags(
         self,
         prepared_document: PreparedDocument,
         target: Target,
@@ -133,7 +134,7 @@ class TrainedModel:
 
 
 def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
-    """Add the text to each piece of evidence of `tags` in place, and remove pieces without text."""
+    """Add texts to the evidence of `tags` in place, drop pieces without text, and return `tags`."""
     for tag in tags:
         pieces: list[dict[str, Any]] = tag["evidence"]
         for piece in pieces:

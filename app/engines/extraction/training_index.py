@@ -139,7 +139,7 @@ class TrainingIndex:
     def list_document_numbers(self, name: str, compact_value: str) -> list[int]:
         """Return the numbers of the documents in which a field has the compact value.
 
-        A document that has the value several times is returned as often.
+        A number is repeated if the document has the value more than once.
         """
         return self._by_value.get(name, {}).get(compact_value, [])
 
@@ -153,8 +153,8 @@ class SimilarDocuments:
     """The training documents that are similar to one document.
 
     `similarities` maps the numbers of training documents to similarities from 0 to 1.
-    `best_document_numbers` contains the numbers of at most _MAX_SIMILAR_DOCUMENTS most similar
-    documents.
+    `best_document_numbers` contains the numbers of the most similar documents, at most
+    _MAX_SIMILAR_DOCUMENTS, most similar first.
     """
 
     training_index: TrainingIndex
@@ -165,6 +165,9 @@ class SimilarDocuments:
     def build_features(self, analysis: Analysis, name: str, candidate: Candidate) -> list[float]:
         """Build six features that compare a candidate with similar documents' accepted values.
 
+        Returns the number of other documents with the same value (as a logarithm) and their highest
+        similarity, the highest similarity of all documents, and the highest similarity of a value
+        with the same text to its left, of a near value, and of one with the same number of lines.
         All features are 0 if the training index is empty.
         """
         numbers = self.training_index.list_document_numbers(name, compact_text(candidate.text))

@@ -125,7 +125,7 @@ def fit_trees(rows: Array, is_correct: Array) -> TreeRanker:
     return export_trees(classifier)
 
 
-def fit_logistic(
+def fit_logistic_ranker(
     rows: Array, is_correct: Array, *, inverse_strength: float = 0.01
 ) -> LogisticRanker:
     """Fit a strongly regularized logistic regression on standardized features.

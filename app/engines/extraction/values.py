@@ -10,7 +10,7 @@ from typing import Any
 
 from app.engines.extraction import patterns
 from app.engines.extraction.layout import compact_text
-from app.engines.extraction.lexicon import find_concept, list_field_phrases
+from app.engines.extraction.lexicon import find_concept, get_field_phrases
 from app.engines.fields import Field, JsonValue, ValueProblem, normalize
 
 _KIND_BY_TYPE = {
@@ -80,7 +80,7 @@ def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") ->
     """Build the target for a field; accepted `values` help to choose the kind of a text field."""
     concept = find_concept(field)
     kind = _KIND_BY_TYPE.get(field["type"], "") or _infer_kind(field, concept, values)
-    return Target(name or field["key"], field, kind, concept, list_field_phrases(field))
+    return Target(name or field["key"], field, kind, concept, get_field_phrases(field))
 
 
 def to_value(target: Target, text: str, currency: str = "") -> JsonValue:

@@ -27,7 +27,7 @@ _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "e
 SOURCES = frozenset({"human", "model", "import"})
 """The values of a tag's `source`."""
 
-_ANCHORS = {
+_REQUIRED_LOCATIONS = {
     "span": ("start", "must contain the start and end of the span"),
     "region": ("box", "must contain the page and box of the region"),
 }
@@ -244,10 +244,10 @@ def _check_row(raw: object, field: _CompiledField) -> int | None:
 
 def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]) -> JsonValue:
     value = tag.get("value")
-    if field.type in _ANCHORS:
-        anchor = _find_anchor(field.type, evidence)
+    if field.type in _REQUIRED_LOCATIONS:
+        location = _find_location(field.type, evidence)
         if value is None:
-            value = anchor["text"]
+            value = location["text"]
     if value is None and field.type != "region":
         raise TagProblem(".value", "is required")
     try:
@@ -256,9 +256,9 @@ def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]
         raise TagProblem(".value", problem.message) from None
 
 
-def _find_anchor(field_type: str, evidence: list[dict[str, Any]]) -> dict[str, Any]:
+def _find_location(field_type: str, evidence: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the first evidence item that locates a span or region, or raise TagProblem."""
-    name, message = _ANCHORS[field_type]
+    name, message = _REQUIRED_LOCATIONS[field_type]
     for item in evidence:
         if item[name] is not None:
             return item

@@ -113,9 +113,9 @@ def _check_type(raw: object, path: str, *, nested: bool) -> str:
 
 def _check_options(raw: object, field_type: str, path: str) -> list[dict[str, str]]:
     if field_type != "choice":
-        return _check_absent(raw, path, "is only allowed for a choice")
+        return _check_absent(raw, path, "is only allowed for a field of type choice")
     if not isinstance(raw, list) or not raw:
-        raise FieldError(path, "must be a non-empty list for a choice")
+        raise FieldError(path, "must be a list with at least one option")
     if len(raw) > MAX_OPTIONS:
         raise FieldError(path, f"has more than {MAX_OPTIONS:,} entries")
     options: list[dict[str, str]] = []
@@ -140,7 +140,7 @@ def _check_options(raw: object, field_type: str, path: str) -> list[dict[str, st
 
 def _check_columns(raw: object, field_type: str, path: str) -> list[Field]:
     if field_type != "table":
-        return _check_absent(raw, path, "is only allowed for a table")
+        return _check_absent(raw, path, "is only allowed for a field of type table")
     if not raw:
         raise FieldError(path, "needs at least one column")
     return _check_field_list(raw, path, MAX_COLUMNS, nested=True)

@@ -30,7 +30,7 @@ def check_evidence(
     missing `text` is filled in unless it is too long. Canonically equivalent Unicode text counts as
     equal, but the document's text is returned.
 
-    Raises TagProblem if an entry is invalid.
+    Raises TagProblem if the evidence is not a list, has too many entries, or has an invalid entry.
     """
     if raw is None:
         return []

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from app.engines.formats.archives import ArchiveWriter, Spool, build_safe_name
 from app.engines.formats.image_size import read_image_size
-from app.engines.formats.labels import list_columns
+from app.engines.formats.labels import build_column_map
 from app.engines.formats.model import Field, Fields, Format, Options, Page, Row, Source
 from app.engines.formats.parsing import DocumentWriter, dump_json, get_artifact
 from app.engines.formats.regions import Region, locate_tags, needs_words
@@ -164,7 +164,7 @@ def _list_categories(fields: Sequence[Field], *, only_regions: bool) -> list[str
 
     With `only_regions`, returns only fields and columns of type region.
     """
-    columns = list_columns(fields)
+    columns = build_column_map(fields)
     names = sorted(columns, key=lambda name: "." in name)
     return [name for name in names if not only_regions or columns[name]["type"] == "region"]
 

@@ -98,7 +98,7 @@ class DelimitedWriter(ParsingWriter):
         values = list_common_values(row)
         for key, split in self._value_splitters:
             values += split(plain_labels.get(key))
-        cells = self._format(values)
+        cells = self._format_cells(values)
         if self._writes_table_rows:
             self._csv.writerows(self._explode_tables(cells, table_labels))
         else:
@@ -118,7 +118,7 @@ class DelimitedWriter(ParsingWriter):
             names += list_field_headers(table["columns"], f"labels.{table['key']}.")
         return names
 
-    def _format(self, values: Sequence[Any]) -> list[str]:
+    def _format_cells(self, values: Sequence[Any]) -> list[str]:
         """Convert values to cells. Text that needs no escaping is used as it is."""
         separator, escape = self._separator, self._escape
         return [
@@ -135,7 +135,7 @@ class DelimitedWriter(ParsingWriter):
         for key, splitters in self._table_splitters.items():
             for index, row in enumerate(list_table_rows(labels.get(key))):
                 values = [part for name, split in splitters for part in split(row.get(name))]
-                cells_by_table = {**empty_cells, key: self._format(values)}
+                cells_by_table = {**empty_cells, key: self._format_cells(values)}
                 yield [*cells, key, str(index), *chain.from_iterable(cells_by_table.values())]
                 row_count += 1
         if not row_count:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from app.engines.formats import label_studio_config as config
 from app.engines.formats.json_array import JsonArrayWriter
-from app.engines.formats.labels import list_columns
+from app.engines.formats.labels import build_column_map
 from app.engines.formats.model import Fields, Format, Options, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json
 from app.engines.formats.sample import SAMPLE_ROW, render_sample
@@ -44,7 +44,7 @@ class LabelStudioWriter(ParsingWriter):
         super().__init__()
         self._array = JsonArrayWriter(out)
         self._table_keys = {field["key"] for field in fields if field["type"] == "table"}
-        self._columns = list_columns(fields)
+        self._columns = build_column_map(fields)
         self._choices = {
             name: frozenset(config.list_choices(field)) for name, field in self._columns.items()
         }
@@ -72,7 +72,7 @@ class LabelStudioWriter(ParsingWriter):
         non_bmp_indexes = [match.start() for match in _NON_BMP.finditer(text)]
         spans: list[dict[str, Any]] = []
         values: dict[str, list[Any]] = {}
-        for tag_index, tag in enumerate(_list_tags(row, self._table_keys)):
+        for tag_index, tag in enumerate(_iterate_tags(row, self._table_keys)):
             name, value = tag["field"], tag.get("value")
             offsets = _list_offsets(tag, text) if name in self._columns else []
             spans += [
@@ -118,7 +118,7 @@ def _build_data(row: Row) -> dict[str, Any]:
     }
 
 
-def _list_tags(row: Row, table_keys: Collection[str]) -> Iterator[Mapping[str, Any]]:
+def _iterate_tags(row: Row, table_keys: Collection[str]) -> Iterator[Mapping[str, Any]]:
     """Yield the row's tags, or tags built from its labels if the row has no tags.
 
     A row has no tags if the export's `include.evidence` is off.

@@ -1,7 +1,7 @@
 """Build the labeling configuration for a Label Studio project with the exported tasks.
 
-Each field has a label for text spans, and a separate control for values without a text span. All
-other names contain an upper-case letter, so that they differ from every field key.
+Each field has a label for text spans, and a separate control for values without a text span. The
+names of all other elements contain an upper-case letter, so that they differ from every field key.
 """
 
 import re
@@ -40,7 +40,7 @@ def is_shown_unchanged(value: str) -> bool:
 
 
 def build_config(columns: Mapping[str, Field]) -> str:
-    """Build the labeling configuration as XML. `columns` is the result of `labels.list_columns`."""
+    """Build the labeling configuration as XML. `columns` is a result of `build_column_map`."""
     return "\n".join(["<View>", *_build_labels(columns), *_build_controls(columns), "</View>"])
 
 

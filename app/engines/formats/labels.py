@@ -12,7 +12,7 @@ class LabelBuilder:
     def __init__(self, fields: Sequence[Field]) -> None:
         self._field_keys = [field["key"] for field in fields]
         self._multiple_names = frozenset(
-            name for name, column in list_columns(fields).items() if column.get("multiple")
+            name for name, column in build_column_map(fields).items() if column.get("multiple")
         )
 
     def build(self, tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -20,8 +20,8 @@ class LabelBuilder:
 
         A label is a value, or a list of values if the field has multiple values. For a table, it
         is a list of rows, and each row maps column keys to values. Rows are sorted by row
-        number; missing row numbers are skipped. Fields without a tag are omitted. `check_tags`
-        must have accepted the tags.
+        number; missing row numbers are skipped. Fields without a tag are omitted. The tags must be
+        valid for the schema version.
         """
         labels: dict[str, Any] = {}
         tables: dict[str, dict[int, dict[str, Any]]] = {}
@@ -44,8 +44,8 @@ class LabelBuilder:
         return {key: labels[key] for key in dict.fromkeys((*ordered_keys, *labels))}
 
 
-def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields by key, each table replaced by its columns, such as `items.quantity`."""
+def build_column_map(fields: Sequence[Field]) -> dict[str, Field]:
+    """Map names to fields; a table is replaced by its columns, with names like `items.quantity`."""
     columns: dict[str, Field] = {}
     for field in fields:
         if field["type"] == "table":

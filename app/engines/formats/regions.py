@@ -25,7 +25,7 @@ class Region(NamedTuple):
 
 def needs_words(row: Row) -> bool:
     """Return whether any evidence has offsets but no box, so that word boxes are needed."""
-    return any(_has_only_offsets(piece) for _, piece in _list_evidence(row))
+    return any(_has_only_offsets(piece) for _, piece in _iterate_evidence(row))
 
 
 def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Region]]]:
@@ -34,7 +34,7 @@ def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Re
     Evidence without a box gets one region per page: the smallest box around the words that overlap
     its offsets.
     """
-    evidence = list(_list_evidence(row))
+    evidence = list(_iterate_evidence(row))
     boxed_regions: dict[int, list[Region]] = {}
     for index, piece in evidence:
         if piece.get("box") is not None:
@@ -46,7 +46,7 @@ def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Re
         yield page, list(dict.fromkeys(sorted(page_regions, key=itemgetter(0))))
 
 
-def _list_evidence(row: Row) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _iterate_evidence(row: Row) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for index, tag in enumerate(row.get("tags") or ()):
         yield from ((index, piece) for piece in tag.get("evidence") or ())
 

@@ -154,7 +154,7 @@ def _read_header(file: BinaryIO) -> _CsvHeader:
     delimiters = delimiter_match[1].decode() if delimiter_match else DELIMITERS
     if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
         raise ImportFileError(
-            "The first line must contain the names of the columns, in at most "
+            "The header line must contain the names of the columns, in at most "
             f"{_MAX_HEADER_BYTES} bytes."
         )
     try:
@@ -165,11 +165,11 @@ def _read_header(file: BinaryIO) -> _CsvHeader:
         )
         columns = _split_header(text, delimiter)
     except UnicodeDecodeError:
-        raise ImportFileError("The first line is not valid UTF-8 text.") from None
+        raise ImportFileError("The header line is not valid UTF-8 text.") from None
     except csv.Error as failure:
-        raise ImportFileError(f"The first line is malformed: {failure}.") from None
+        raise ImportFileError(f"The header line is malformed: {failure}.") from None
     if TEXT_COLUMN not in columns:
-        raise ImportFileError("The first line must name the columns; the column `text` is missing.")
+        raise ImportFileError("The header line does not name the required column `text`.")
     if "" in columns or len(set(columns)) != len(columns):
         raise ImportFileError("Each column must have a unique, non-empty name.")
     return _CsvHeader(columns, delimiter, line.end)
@@ -182,7 +182,7 @@ def _split_header(text: str, delimiter: str) -> list[str]:
 def _parse_row(columns: list[str], row: list[str]) -> ParseResult:
     if len(row) != len(columns):
         columns_text = format_count(len(row), "column", "columns")
-        message = f"The row has {columns_text}, but the first line has {len(columns)}."
+        message = f"The row has {columns_text}, but the header line has {len(columns)}."
         return None, (UNPROCESSABLE, message)
     values = dict(zip(columns, row, strict=True))
     if any(_has_surrogate(value) for value in row):

@@ -73,7 +73,7 @@ class _ArrayScanner:
             start = self._offset
 
     def _find_end(self) -> int:
-        """Return the index after the element that begins at the current index."""
+        """Return the index after the current element. Raises ImportFileError if it is malformed."""
         while True:
             start = self._index
             try:

@@ -14,7 +14,7 @@ _SEPARATOR = " / "
 """The separator between the levels of a taxonomy path. Schema imports use it in option values."""
 _MAX_SHOWN_CHARS = 64
 _IGNORED_TYPES = ("relation",)
-_OLD_NAME = "completions"
+_OLD_ANNOTATIONS_NAME = "completions"
 """The name of `annotations` before Label Studio 1.0."""
 
 
@@ -33,7 +33,9 @@ def convert_task(task: dict[str, Any]) -> RecordContent:
     properties = build_properties(data[name], read_id(task.get("id")), metadata)
     annotations = [
         annotation
-        for annotation in _read_list(task, "annotations" if "annotations" in task else _OLD_NAME)
+        for annotation in _read_list(
+            task, "annotations" if "annotations" in task else _OLD_ANNOTATIONS_NAME
+        )
         if not annotation.get("was_cancelled")
     ]
     annotations.sort(key=lambda annotation: annotation.get("ground_truth") is not True)
@@ -41,7 +43,7 @@ def convert_task(task: dict[str, Any]) -> RecordContent:
 
 
 def _find_text_property(data: Mapping[str, Any]) -> str:
-    """Return the name of the property with the document's text: `text`, or the only string."""
+    """Find the property with the text: `text`, or the only string. Raises ContentError if none."""
     names = [name for name, value in data.items() if isinstance(value, str)]
     if "text" in names:
         return "text"

@@ -185,14 +185,14 @@ def _choose_locator(spans: Sequence[SpanMark], text: str) -> _Locator:
     chosen, because a single span may match in both units if its text is repeated.
     """
     locate_by_code_points = partial(_locate_by_code_points, text)
-    pair_offsets = _list_pair_offsets(text)
+    pair_offsets = _list_surrogate_pair_offsets(text)
     if not pair_offsets:  # the offsets are the same in both units
         return locate_by_code_points
     locators = (locate_by_code_points, partial(_locate_by_utf16, text, pair_offsets))
     return min(locators, key=partial(_count_mismatches, spans))
 
 
-def _list_pair_offsets(text: str) -> list[int]:
+def _list_surrogate_pair_offsets(text: str) -> list[int]:
     """Return the offset, in UTF-16 code units, of each character that has two code units."""
     return [match.start() + index for index, match in enumerate(_NON_BMP.finditer(text))]
 

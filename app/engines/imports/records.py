@@ -55,7 +55,7 @@ Raises ContentError if the object is not valid in the format.
 class Record(NamedTuple):
     """A record with either its content, or the code and the message of its error.
 
-    `size` is the size of the record in bytes; `next` is the position after it.
+    `size` is the size of the record in bytes; `next` is the position after the record.
     """
 
     number: int
@@ -110,7 +110,7 @@ _name_checker = json.JSONDecoder(object_pairs_hook=_check_names, parse_int=str, 
 
 
 class Entry(NamedTuple):
-    """A record that was found but not parsed: its data, its size in bytes, the offset after it."""
+    """A record before it is parsed: its data, its size in bytes, and the offset `end` after it."""
 
     data: Any
     size: int

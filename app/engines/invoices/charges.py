@@ -138,7 +138,8 @@ def prorate(
     Timestamps have a time zone, and durations are measured in UTC: a day with a clock change has 23
     or 25 hours, and a February has 28 or 29 days. Fractions of a second are dropped. If consecutive
     time ranges cover the whole period, their parts add up to the price. Raises `InvoiceError` if
-    the time range is not within the period, or if the period is shorter than a second.
+    a timestamp has no time zone, the time range is not within the period, or the period is shorter
+    than a second.
     """
     period_start_seconds, period_end_seconds = (
         _count_seconds(period_start, "period_start"),

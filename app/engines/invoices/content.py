@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from app.engines.invoices.fonts import FAMILIES, replace_missing_glyphs
+from app.engines.invoices.fonts import FONT_FAMILIES, replace_missing_glyphs
 from app.engines.invoices.model import Document, Party, Tax
 from app.engines.invoices.plain_text import clean_text
 from app.engines.invoices.tax_numbers import is_vat_number
@@ -43,7 +43,7 @@ def build_content(document: Document) -> dict[str, Any]:
     seller_address = _list_address(seller, translations)
     return {
         "language": document.language,
-        "fonts": FAMILIES,
+        "fonts": FONT_FAMILIES,
         "title": title,
         "heading": f"{title} {number}",
         "labels": {name: labels[name] for name in ("brought_forward", "carried_forward")},
@@ -62,7 +62,7 @@ def build_content(document: Document) -> dict[str, Any]:
         ],
         "rows": list(_list_rows(document, translations)),
         "totals": list(_list_totals(document, translations)),
-        "total": _describe_total(document, translations),
+        "total": _build_total_row(document, translations),
         "remarks": _list_remarks(document, translations),
         "footer": [column for column in _list_footer(document, translations) if column],
     }
@@ -141,7 +141,7 @@ def _get_tax_name(tax: Tax, translations: Translations) -> str:
     return translations.taxes.get(tax.name) or _prepare_text(tax.name)
 
 
-def _describe_total(document: Document, translations: Translations) -> tuple[str, str]:
+def _build_total_row(document: Document, translations: Translations) -> tuple[str, str]:
     name = "total_credit" if document.kind == "credit_note" else "total"
     return translations.labels[name], translations.format_money(document.total, document.currency)
 

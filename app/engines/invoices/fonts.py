@@ -17,12 +17,12 @@ import typst
 from fontTools.ttLib import TTFont
 from pymupdf_fonts import FiraGO_Bold, FiraGO_Regular  # type: ignore[import-untyped]
 
-FAMILIES = ["FiraGO", "Noto Sans CJK JP", "Noto Sans"]
+FONT_FAMILIES = ["FiraGO", "Noto Sans CJK JP", "Noto Sans"]
 """The font families to try first. For other characters, typst searches the remaining fonts."""
 _JOINERS = "\u200c\u200d"
 _MODULE_FONTS = {"FiraGO-Regular.ttf": FiraGO_Regular, "FiraGO-Bold.ttf": FiraGO_Bold}
 _PACKAGES = ("noto_cjk_sans_jp_regular", "manimgx_fonts")
-_WARM_UP = b'#set text(font: "FiraGO")\na *a*'
+_WARM_UP_SOURCE = b'#set text(font: "FiraGO")\na *a*'
 
 
 def _list_files(package: str) -> list[Path]:
@@ -46,7 +46,7 @@ def create_compiler() -> typst.Compiler:
             ),
             ignore_system_fonts=True,
         )
-        compiler.compile(input=_WARM_UP, format="pdf")
+        compiler.compile(input=_WARM_UP_SOURCE, format="pdf")
     return compiler
 
 

@@ -142,7 +142,7 @@ def describe_meter(
 def describe_tier(
     description: str, start: Decimal, end: Decimal | None, language: Language = "en"
 ) -> str:
-    """Add a tier's range to a description. The tier begins after `start` and includes `end`."""
+    """Return a description with a tier's range: above `start`, up to and including any `end`."""
     translations = load_translations(language)
     if end is None:
         values = {"start": translations.format_quantity(start)}

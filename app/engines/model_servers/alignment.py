@@ -31,7 +31,10 @@ _TYPES_WITHOUT_EVIDENCE = frozenset({"choice", "boolean"})
 
 
 class _AnswerValue(NamedTuple):
-    """A value in an answer; `row` is the row number, or None for a value outside tables."""
+    """A value in an answer. `name` is the key of its field, or `table.column` for a cell.
+
+    `row` is the row number from 0, or None outside tables. `raw` is the value in the answer.
+    """
 
     field: Field
     name: str

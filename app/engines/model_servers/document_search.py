@@ -58,7 +58,7 @@ class DocumentSearch:
         return self._index.find(text)
 
     def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, TextRange]:
-        """Find values in the document; return the text ranges of those found, by the same keys.
+        """Find values in the document; return the text range of each value found, by the same key.
 
         The range of a value is the first word run that denotes it; runs of fewer words are searched
         first. The search ends when the time budget is spent.

@@ -72,15 +72,16 @@ def _recognize_image(
     scale = width / image.width
     size = (height, width) if quarter_turns % 2 else (width, height)
     confidences: list[float] = []
-    groups: dict[int, list[Token]] = {}
+    tokens_by_direction: dict[int, list[Token]] = {}
     for line in recognize_lines(detection):
         # Only lines in the main direction are sorted into rows.
         is_oblique = line.is_tall or line.is_upside_down
         for token in _build_tokens(line, scale, confidences):
             if is_oblique:
                 token.x0, token.y0, token.x1, token.y1 = rotate_box(token.box, quarter_turns, *size)
-            groups.setdefault(OBLIQUE if is_oblique else quarter_turns, []).append(token)
-    page_text = compose_text(groups, width, height)
+            direction = OBLIQUE if is_oblique else quarter_turns
+            tokens_by_direction.setdefault(direction, []).append(token)
+    page_text = compose_text(tokens_by_direction, width, height)
     return page_text, [confidences[index] for index in page_text.words.token_indexes]
 
 

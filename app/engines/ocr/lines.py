@@ -205,7 +205,7 @@ def _is_tall(quad: NDArray[np.floating]) -> bool:
 
 
 def _measure_quad(quad: NDArray[np.floating]) -> tuple[float, float]:
-    """Return the width and height of a quadrilateral, from the longer side in each direction."""
+    """Return the width and height of a quadrilateral: the longer of each two opposite sides."""
     sides = [float(np.hypot(*(quad[n] - quad[n - 1]))) for n in range(4)]
     return max(sides[1], sides[3]), max(sides[2], sides[0])
 

@@ -99,8 +99,8 @@ class Launcher:
     def _reap_server(self, descriptor: int) -> None:
         """Reap a server that has exited; if it was the newest server, arrange its replacement.
 
-        After an idle server, the next request starts the replacement. After a failed server, the
-        replacement starts after a delay, which is 0 at first and grows with each further failure.
+        If the server was idle for too long, the next request starts the replacement. If it failed,
+        the replacement starts after a delay, which is 0 at first and grows with each failure.
         """
         self._poll.unregister(descriptor)
         os.close(descriptor)

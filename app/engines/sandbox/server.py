@@ -5,7 +5,7 @@ server never reads a document; it only passes the descriptors of documents to th
 request is one message on the control socket. It carries the descriptors of the pipe for results,
 the socket for reports, and the document. On the report socket, the caller receives `STARTED` when
 the process is running, and an `ExitReport` when it has exited. When the caller closes its end of
-the socket, the process is killed.
+the report socket, the process is killed.
 """
 
 import gc
@@ -58,7 +58,7 @@ _CRASH_SIGNALS = frozenset(
     )
 )
 
-Entry = Callable[[BinaryIO, dict[str, Any], Send], None]
+EntryFunction = Callable[[BinaryIO, dict[str, Any], Send], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +245,12 @@ def _run_entry(
         os._exit(status)  # skips cleanup, which the kernel does faster
 
 
-def _get_entry(name: str, preload: Sequence[str]) -> Entry:
+def _get_entry(name: str, preload: Sequence[str]) -> EntryFunction:
     """Return the function `name` (`module:function`). Raises LookupError if it is not preloaded."""
     module, _, function = name.partition(":")
     if module not in preload:
         raise LookupError(name)
-    entry: Entry = getattr(sys.modules[module], function)
+    entry: EntryFunction = getattr(sys.modules[module], function)
     return entry
 
 

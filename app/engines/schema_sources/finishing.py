@@ -92,8 +92,8 @@ def select_constraints(
         except FieldError as error:
             # An error at another path is about the lower limit: it exceeds the upper limit `name`.
             is_own_error = error.path == f"{path}.{name}"
-            reason = error.message if is_own_error else "it is less than the lower limit"
-            collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {reason}.")
+            reason = error.message if is_own_error else "is less than the lower limit"
+            collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: it {reason}.")
         else:
             valid_constraints[name] = value
     return valid_constraints

@@ -43,14 +43,14 @@ class EndlessListingDetector:
             raise build_protocol_error()
         if self._is_sorted and keys:
             if max(keys) <= self._last_key:
-                raise build_endless_error()
+                raise build_endless_listing_error()
             self._last_key = max(keys)
         self._steps += 1
         if self._steps == self._power:
             self._saved_token, self._steps, self._power = token, 0, 2 * self._power
 
 
-def build_endless_error() -> HostError:
+def build_endless_listing_error() -> HostError:
     """Build the HostError for a listing that makes no progress."""
     message = (
         "The host's listing does not end: it repeats names, or never reaches the name at which the"

@@ -102,7 +102,7 @@ def list_tree(
 
 def _check_depth(depth: int) -> None:
     if depth >= limits.MAX_DEPTH:
-        message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
+        message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep; reduce the depth."
         raise HostError(HostErrorKind.PROTOCOL, message)
 
 
@@ -195,7 +195,8 @@ def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
         if len(files) > limits.MAX_SORT_FILES or size > limits.MAX_SORT_BYTES:
             for file in files:
                 file.close()
-            raise HostError(HostErrorKind.PROTOCOL, "A folder has too many entries.")
+            message = "A folder has too many entries; divide it into smaller folders."
+            raise HostError(HostErrorKind.PROTOCOL, message)
         run = sorted(islice(remaining_items, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
     return _drop_duplicates(heapq.merge(*map(_load_run, files), key=_get_sort_key))
 

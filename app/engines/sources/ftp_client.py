@@ -70,7 +70,7 @@ class FtpClient(ftplib.FTP):
             # Some servers send a success response before the transfer starts.
             if response[0] == "2":
                 response = self.getresp()
-            _check_start(response)
+            _check_transfer_started(response)
             if self._context is not None:
                 connection = self._wrap_data_connection(self._context, connection)
         except BaseException:
@@ -115,6 +115,6 @@ class FtpClient(ftplib.FTP):
         self.file = connection.makefile("r", encoding=self.encoding)
 
 
-def _check_start(response: str) -> None:
+def _check_transfer_started(response: str) -> None:
     if response[0] != "1":
         raise ftplib.error_reply(response)

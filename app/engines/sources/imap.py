@@ -93,7 +93,7 @@ class ImapSource:
                 with _translate_imap_errors(), _build_budget(client).spend():
                     self._sign_in(client)
             except BaseException:
-                _shut_down(client)
+                _close_client(client)
                 raise
             self._client = client
         self._used_at = monotonic()
@@ -135,7 +135,7 @@ class ImapSource:
     def close(self) -> None:
         """Close the connection."""
         if self._client is not None:
-            _shut_down(self._client)
+            _close_client(self._client)
             self._client = None
 
     def _is_connected(self, client: ImapClient) -> bool:
@@ -218,7 +218,7 @@ def _build_budget(client: ImapClient, seconds: float | None = None) -> TimeBudge
     return TimeBudget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
 
-def _shut_down(client: ImapClient) -> None:
+def _close_client(client: ImapClient) -> None:
     with suppress(OSError):
         client.shutdown()
 

@@ -64,13 +64,13 @@ class ImapClient(imaplib.IMAP4):
 
     def read(self, size: int) -> bytes:
         """Read a literal of `size` bytes. Raises `abort` if the responses are too large."""
-        self._count_received(size)
+        self._count_received_bytes(size)
         return bytes(super().read(size))
 
     def readline(self) -> bytes:
         """Read a line. Raises `abort` if the responses are too large."""
         line = super().readline()
-        self._count_received(len(line))
+        self._count_received_bytes(len(line))
         return line
 
     def send(self, data: "ReadableBuffer") -> None:
@@ -124,7 +124,7 @@ class ImapClient(imaplib.IMAP4):
         else:
             super()._append_untagged(typ, dat)  # type: ignore[misc]
 
-    def _count_received(self, size: int) -> None:
+    def _count_received_bytes(self, size: int) -> None:
         self._received_bytes += size
         if self._received_bytes > _MAX_RESPONSE_BYTES:
             raise self.abort("the response is too large")

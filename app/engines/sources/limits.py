@@ -9,8 +9,8 @@ READ_SECONDS = 900.0
 """The maximum time to receive one document. For HTTP only, this includes the time in which the
 caller processes the chunks."""
 SKIP_SECONDS = 3600.0
-"""The maximum time to read empty pages of a listing, or to look for the position at which an
-earlier listing stopped, in a store whose listings cannot start after a name."""
+"""The maximum time to read empty pages of a listing. It is also the maximum time to search for the
+position at which an earlier listing stopped, if the store cannot start a listing after a name."""
 CHUNK_BYTES = 256 * 1024
 MAX_LISTING_BYTES = 16 * 1024 * 1024
 """The maximum size of an index page, or of one page of an object store's listing."""

@@ -62,6 +62,6 @@ def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     except etree.LxmlError:
         return []
     if links is None:
-        message = "The index page has too many links."
+        message = "The index page has too many links; divide it into smaller pages."
         raise HostError(HostErrorKind.PROTOCOL, message)
     return links

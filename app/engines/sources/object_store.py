@@ -18,7 +18,7 @@ from cachetools.func import ttl_cache
 from requests import Response
 
 from app.engines.sources import limits
-from app.engines.sources.endless_listings import EndlessListingDetector, build_endless_error
+from app.engines.sources.endless_listings import EndlessListingDetector, build_endless_listing_error
 from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
 from app.engines.sources.http_client import HttpClient, read_body, read_chunks
 from app.engines.sources.model import (
@@ -105,7 +105,7 @@ class ObjectStore(ABC):
             return self._parse_listing(read_body(response))
 
     def read(self, key: bytes) -> AbstractContextManager[Response]:
-        """Request an object, and return the response, which may have any status."""
+        """Request an object; the context yields the response, which may have any status."""
         return self._request(self._build_object_url(key), is_document=True)
 
     def close(self) -> None:
@@ -147,10 +147,10 @@ class ObjectStoreSource:
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject | ListingPosition]:
-        """Yield the documents after `after`, or all documents, in the store's order."""
+        """Yield the documents after `after`, or all, and positions, in the store's order."""
         del path_filter  # a filter would not save requests
         start = self._prefix + decode_path(after) if after else b""
-        for stored_objects in self._list_after(start):
+        for stored_objects in self._list_objects_after(start):
             for item in stored_objects:
                 if self._is_document(item.key):
                     path = encode_key(item.key[len(self._prefix) :])
@@ -159,18 +159,18 @@ class ObjectStoreSource:
             if last_key is None or not self._is_document(last_key):
                 yield ListingPosition(None if last_key is None else self._find_path(last_key))
 
-    def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
+    def _list_objects_after(self, start: bytes) -> Iterator[list[StoredObject]]:
         """Yield, for each page, its objects after the name `start`, possibly an empty list."""
         query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False
             deadline = time.monotonic() + limits.SKIP_SECONDS
             for page in self._list_pages(query):
-                skipped_count = 0 if is_found else _count_until(page.objects, start)
+                skipped_count = 0 if is_found else _count_up_to(page.objects, start)
                 is_found = is_found or skipped_count > 0
                 yield page.objects[skipped_count:] if is_found else []
                 if not is_found and time.monotonic() > deadline:
-                    raise build_endless_error()
+                    raise build_endless_listing_error()
             if is_found:
                 return
             # The object no longer exists, so its position is unknown and everything is listed.
@@ -260,7 +260,7 @@ def _shorten_key(key: bytes) -> bytes:
     return key[:end]
 
 
-def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
+def _count_up_to(stored_objects: list[StoredObject], key: bytes) -> int:
     """Count the objects up to the object with this key, inclusive; 0 if there is no such object."""
     return next((count for count, item in enumerate(stored_objects, 1) if item.key == key), 0)
 

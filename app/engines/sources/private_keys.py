@@ -60,7 +60,7 @@ def load_key(text: str, passphrase: str | None) -> PrivateKey:
 
 
 def find_key_problem(settings: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the invalid setting and a message if a private key cannot be used, otherwise None.
+    """Return the name of the invalid setting and a message, or None if there is no problem.
 
     Does not decrypt the key, because this may take seconds.
     """
@@ -74,7 +74,8 @@ def find_key_problem(settings: Mapping[str, Any]) -> tuple[str, str] | None:
         return None if has_passphrase else ("passphrase", message)
     except KEY_ERRORS:
         return "private_key", UNREADABLE_KEY_MESSAGE
-    return ("passphrase", "The private key is not encrypted.") if has_passphrase else None
+    message = "The private key is not encrypted. Remove the passphrase."
+    return ("passphrase", message) if has_passphrase else None
 
 
 def _check_decryption_cost(text: bytes) -> None:

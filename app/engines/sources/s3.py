@@ -86,7 +86,7 @@ class _Bucket(ObjectStore):
         self._signer = signer
 
     def build_refusal_error(self, response: Response) -> HostError:
-        return build_code_error(response, find_error_code(response))
+        return build_s3_error(response, find_error_code(response))
 
     def _build_parameters(self, query: ListingQuery, token: str | None) -> Parameters:
         return {
@@ -157,7 +157,7 @@ def _find_token(root: Element) -> str | None:
     return token
 
 
-def build_code_error(response: Response, code: str, action: str = "list or read") -> HostError:
+def build_s3_error(response: Response, code: str, action: str = "list or read") -> HostError:
     """Build the HostError for a response with an error status and an error code.
 
     `code` is empty if the body of the response has no error code. See `build_status_error` for

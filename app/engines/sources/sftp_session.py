@@ -127,7 +127,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         self._read_response()
 
     def check_status(self, message: Message) -> None:
-        """Raise EOFError if a status message reports the end of a file, OSError for an error."""
+        """Raise EOFError if the status is the end of a file, or OSError if it is an error."""
         self._convert_status(message)
 
     def _convert_status(self, msg: Message) -> None:

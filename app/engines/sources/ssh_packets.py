@@ -32,7 +32,7 @@ class LimitedPacketizer(Packetizer):  # type: ignore[misc]
         """
         message_type, message = super().read_message()
         if message_type in (MSG_EXT_INFO, MSG_USERAUTH_INFO_REQUEST):
-            _check_count(message_type, message)
+            _check_entry_count(message_type, message)
         return message_type, message
 
 
@@ -51,7 +51,7 @@ def limit_unread_data(channel: Channel) -> None:
     channel.in_buffer, channel.in_stderr_buffer = _LimitedPipe(), _LimitedPipe()
 
 
-def _check_count(message_type: int, message: Message) -> None:
+def _check_entry_count(message_type: int, message: Message) -> None:
     """Check the claimed number of extensions or prompts, and rewind the message.
 
     Raises SSHException if the message is too short for this number.

@@ -213,7 +213,7 @@ def _check_status(response: Response) -> None:
         message = f"The host is temporarily unavailable (HTTP status {status})."
         raise HostError(HostErrorKind.UNREACHABLE, message)
     if status != HTTPStatus.OK:
-        message = f"The host did not return the page (HTTP status {status})."
+        message = f"The host did not return the page or document (HTTP status {status})."
         raise HostError(HostErrorKind.PROTOCOL, message)
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         message = "The host compresses its responses, although the request does not allow this."

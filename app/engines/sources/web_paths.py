@@ -118,7 +118,8 @@ def build_site(url: str | None, urls: Iterable[str]) -> Site:
         urls_by_path = _index_by_path(sorted(map(normalize_url, urls)))
         origins = {_parse_origin(document_url) for document_url in urls_by_path.values()}
     except ValueError:
-        raise HostError(HostErrorKind.PROTOCOL, "The URL is not valid.") from None
+        message = "`url`, or one of `urls`, is not a valid HTTP URL."
+        raise HostError(HostErrorKind.PROTOCOL, message) from None
     return Site("", "", urls_by_path, origins.pop() if len(origins) == 1 else None)
 
 

@@ -16,9 +16,10 @@ _TENANCY_REASON = "the operator reads any organization's log"
 
 
 class AuditFollower:
-    """Reads an audit log while it grows, and returns each entry once, even if committed late.
+    """Reads an audit log while it grows, and returns each entry once.
 
-    If `organization_slug` is None, reads the entries about records that belong to no organization.
+    Entries that are committed more than MAX_COMMIT_DELAY after their timestamp are not returned. If
+    `organization_slug` is None, reads the entries about records that belong to no organization.
     """
 
     def __init__(self, organization_slug: str | None) -> None:

@@ -150,7 +150,7 @@ def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
 
 
 def list_pending_organization_ids() -> list[UUID]:
-    """Return the ids of organizations with pending entries, in order of their oldest such entry."""
+    """Return the ids of organizations with pending entries, the longest waiting first."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 
@@ -166,7 +166,7 @@ def get_head(organization_id: UUID) -> ChainHead:
 
 
 def list_pending_rows(organization_id: UUID) -> list[PendingRow]:
-    """Return a chain's oldest rows of pending entries, enough rows for BLOCK_ENTRIES entries."""
+    """Return a chain's oldest pending rows, with BLOCK_ENTRIES entries or more if so many exist."""
     values = {"organization_id": organization_id, "max_rows": BLOCK_ENTRIES}
     return [PendingRow(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 
@@ -174,10 +174,7 @@ def list_pending_rows(organization_id: UUID) -> list[PendingRow]:
 def append_block(
     organization_id: UUID, block: Block, pending_row_ids: Sequence[int], mac: bytes
 ) -> None:
-    """Append a block, update the chain's head, and delete the rows `pending_row_ids`.
-
-    `mac` is the message authentication code of the new head.
-    """
+    """Append a block, update the chain's head with its `mac`, and delete the `pending_row_ids`."""
     values = {
         "organization_id": organization_id,
         "number": block.number,
@@ -245,7 +242,10 @@ def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[B
 
 
 def find_position_after_head(organization_id: UUID) -> int | None:
-    """Return the position of the first block after the head, or None if there is no such block."""
+    """Return the position of the first block after the head, or None if there is no such block.
+
+    If the chain has no head, returns the position of its first block, or None if it has no blocks.
+    """
     position: int | None = db.session().scalar(
         _POSITION_AFTER_HEAD, {"organization_id": organization_id}
     )

@@ -85,18 +85,18 @@ def check_wait(subject: str) -> bool:
 
 def record_failure(subject: str) -> None:
     """Record a failure in a separate transaction, so that it survives the request's rollback."""
-    with db.open_autocommit() as connection:
+    with db.open_autocommit_connection() as connection:
         connection.execute(_RECORD_FAILURE, {"subject": subject})
 
 
-def clear(*subjects: str) -> None:
+def clear_failures(*subjects: str) -> None:
     """Delete the recorded failures of the subjects, in the caller's transaction."""
     db.session().execute(_CLEAR, {"subjects": sorted(subjects)})
 
 
-def clear_account(user_id: UUID, email: str) -> None:
+def clear_account_failures(user_id: UUID, email: str) -> None:
     """Delete the failures of an account whose password was replaced without the old password."""
-    clear(get_address_subject(email), get_user_subject(user_id))
+    clear_failures(get_address_subject(email), get_user_subject(user_id))
 
 
 def purge(checkpoint: Checkpoint) -> None:

@@ -70,7 +70,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> LoginResponse
     audit.set_actor("user", user.id, user.email)
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
-    attempts.clear_account(user.id, user.email)
+    attempts.clear_account_failures(user.id, user.email)
     if user.email_verified_at is None:
         mark_verified(user)
     return service.open_session(user, client)
@@ -112,7 +112,7 @@ def verify_password(caller: Caller, password: str) -> User:
         attempts.record_failure(subject)
         raise ApiError("invalid_credentials", "The password is wrong.")
     if has_failures:
-        attempts.clear(subject)
+        attempts.clear_failures(subject)
     locked_user = user_queries.lock(user.id)
     if locked_user is None or locked_user.password_hash != stored_hash:
         raise errors.conflict("The password was changed by another request. Try again.")
@@ -133,7 +133,7 @@ def set_password(user: User, password: str) -> None:
     """
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
-    attempts.clear_account(user.id, user.email)
+    attempts.clear_account_failures(user.id, user.email)
 
 
 def mark_verified(user: User) -> None:

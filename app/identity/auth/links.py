@@ -122,7 +122,8 @@ def consume(token: str, purpose: str) -> tuple[User, str]:
     if user is None or email is None:
         raise _build_token_error()
     if user.disabled_at is not None or (purpose == PASSWORD_RESET and email != user.email):
-        raise errors.invalid("The account for this token is no longer available.", "token")
+        message = "The token cannot be used: the account is disabled or has a new email address."
+        raise errors.invalid(message, "token")
     return user, email
 
 

@@ -81,7 +81,8 @@ def get_session(caller: Caller) -> object:
 def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:
     """List sessions.
 
-    Returns the caller's active sessions, each with the time and the IP address of its login.
+    Returns the caller's active sessions, each with the time and the IP address of its login. If the
+    current session is limited to one organization, returns only sessions with the same limit.
     """
     return service.list_sessions(caller, **query)
 

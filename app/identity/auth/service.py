@@ -87,7 +87,7 @@ def login(
                 user_id, old_hash=stored_hash, new_hash=secrets.hash_password(password)
             )
     if has_failures:
-        attempts.clear(subject)
+        attempts.clear_failures(subject)
     # The password may have changed during hashing. Enforcing single sign-on waits for this lock.
     user = user_queries.lock(user_id)
     if user is None or user.disabled_at or user.token_version != account.token_version:

@@ -21,7 +21,7 @@ class ManagedOrganization(TypedDict):
     revision: int
 
 
-class OrganizationDetails(ManagedOrganization):
+class ManagedOrganizationDetails(ManagedOrganization):
     """An organization with its owners' addresses, member count, closing and erasure times."""
 
     owners: list[str]

@@ -52,8 +52,8 @@ def set_organization_plan(
 ) -> object:
     """Set an organization's plan.
 
-    Replaces the plan and the limits that differ from the plan. Emits `organization.plan_changed` if
-    anything changes.
+    Replaces the plan and the limits that differ from the plan. If anything changes, cancels the
+    scheduled plan change and emits `organization.plan_changed`.
     """
     return service.set_plan(org_slug, **body, revision=revision)
 
@@ -71,7 +71,8 @@ def suspend_organization(
 ) -> object:
     """Suspend an organization.
 
-    Members can still read, but writes are refused. Emails the reason to the owners.
+    Members can still read, but writes are refused. Emails the reason to the owners, and emits
+    `organization.suspended`.
     """
     return service.suspend(org_slug, **body, revision=revision)
 
@@ -86,6 +87,7 @@ def suspend_organization(
 def reinstate_organization(caller: None, org_slug: str, revision: int | None) -> object:
     """Reinstate an organization.
 
-    Ends a suspension; does nothing if the organization is not suspended.
+    Ends a suspension, emails the owners, and emits `organization.reinstated`. Does nothing if the
+    organization is not suspended.
     """
     return service.reinstate(org_slug, revision=revision)

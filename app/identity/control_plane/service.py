@@ -13,7 +13,7 @@ from app.identity.control_plane import queries
 from app.identity.control_plane.queries import OrganizationSummary
 from app.identity.control_plane.records import (
     ManagedOrganization,
-    OrganizationDetails,
+    ManagedOrganizationDetails,
     ProvisionedOrganization,
     ProvisionedOwner,
 )
@@ -54,8 +54,8 @@ def set_plan(
     """Replace an organization's plan and the limits that differ from the plan.
 
     A limit of None means no limit. If anything changes, cancels the scheduled plan change and emits
-    `organization.plan_changed`. Raises 404, 409 `conflict` if the organization was closed, and 409
-    `stale_precondition` if `revision` is outdated.
+    `organization.plan_changed`. Raises 404 for an unknown slug, 409 `conflict` if the
+    organization was closed, and 409 `stale_precondition` if `revision` is outdated.
     """
     organization = _lock_open_organization(slug, revision)
     with tenancy.organization(organization.id):
@@ -67,8 +67,8 @@ def suspend(slug: str, *, reason: str, revision: int | None = None) -> ManagedOr
     """Suspend an organization, so that writes are refused, and email the reason to the owners.
 
     If the organization is already suspended, the reason is replaced and emailed; if the reason is
-    the same, nothing happens. Emits `organization.suspended`. Raises 404, 409 `conflict` if the
-    organization was closed, and 409 `stale_precondition`.
+    the same, nothing happens. Emits `organization.suspended`. Raises 404 for an unknown slug, 409
+    `conflict` if the organization was closed, and 409 `stale_precondition`.
     """
     organization = _lock_open_organization(slug, revision)
     was_suspended = organization.status == "suspended"
@@ -82,10 +82,11 @@ def suspend(slug: str, *, reason: str, revision: int | None = None) -> ManagedOr
     return render(organization)
 
 
-def close(slug: str) -> OrganizationDetails:
+def close(slug: str) -> ManagedOrganizationDetails:
     """Close an organization, and return it; its data is erased after the grace period.
 
-    Emits `organization.closed`. Raises 404, and 409 if the organization is already closed.
+    Emits `organization.closed`. Raises 404 for an unknown slug, and 409 if the organization is
+    already closed.
     """
     organization = _lock_open_organization(slug)
     with tenancy.organization(organization.id):
@@ -93,11 +94,11 @@ def close(slug: str) -> OrganizationDetails:
     return get_organization(slug)
 
 
-def reopen(slug: str) -> OrganizationDetails:
+def reopen(slug: str) -> ManagedOrganizationDetails:
     """Reopen an organization within its grace period, and return it.
 
-    Its members, API keys and records are unchanged. Emits `organization.reopened`. Raises 404, and
-    409 if the organization is not closed or if its erasure has begun.
+    Its members, API keys and records are unchanged. Emits `organization.reopened`. Raises 404 for
+    an unknown slug, and 409 if the organization is not closed or if its erasure has begun.
     """
     organization = errors.require_found(queries.find_by_slug(slug, lock=True))
     with tenancy.organization(organization.id):
@@ -108,8 +109,9 @@ def reopen(slug: str) -> OrganizationDetails:
 def reinstate(slug: str, *, revision: int | None = None) -> ManagedOrganization:
     """End the suspension of an organization and email its owners.
 
-    Emits `organization.reinstated`. Does nothing if the organization is not suspended. Raises 404,
-    409 `conflict` if the organization was closed, and 409 `stale_precondition`.
+    Emits `organization.reinstated`. Does nothing if the organization is not suspended. Raises 404
+    for an unknown slug, 409 `conflict` if the organization was closed, and 409
+    `stale_precondition`.
     """
     organization = _lock_open_organization(slug, revision)
     if organization.status == "suspended":
@@ -175,7 +177,7 @@ def list_organizations(
         yield from queries.list_organizations(status=status, plan=plan)
 
 
-def get_organization(slug: str) -> OrganizationDetails:
+def get_organization(slug: str) -> ManagedOrganizationDetails:
     """Return an organization with its owners, member count, closing time and erasure times.
 
     `owners` contains the email addresses of the owners whose accounts are not disabled. Raises 404

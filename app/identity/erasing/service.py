@@ -34,7 +34,7 @@ def list_due_ids() -> list[UUID]:
     """
     due_organizations = queries.list_due_organizations()
     wait_cutoff = db.utc_now() - MAX_BILLING_WAIT
-    unbilled_ids = ports.billing.get().list_unbilled(
+    unbilled_ids = ports.billing.get().find_unbilled_ids(
         [
             row.id
             for row in due_organizations

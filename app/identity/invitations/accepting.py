@@ -80,8 +80,8 @@ def accept(
 
     If the invited address has an account, its password or bearer token (`authorization`) is
     required; otherwise, a verified account is created. Raises the errors of `get_preview` and
-    `auth.login`, 400 for a missing or invalid value, 401 for a wrong token, 402 at the plan limit,
-    and 403 for another account's token, a suspended organization or disabled passwords.
+    `auth.login`, 400 for a missing or invalid value, 401 for an invalid token, 402 at the plan
+    limit, and 403 for another account's token, a suspended organization or disabled passwords.
     """
     invitation, organization, *_ = _find_open_invitation(token)
     if organization.status == "suspended":

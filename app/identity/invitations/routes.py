@@ -52,7 +52,7 @@ def accept_invitation(invitation_token: str, body: dict[str, Any]) -> object:
 
     Adds the account of the invited address to the organization. If the address has no account, an
     account is created with `name` and `password`. For an existing account, its password or a bearer
-    token of the account is required.
+    token of the account is required. Emits `member.joined` for a new member.
     """
     return accepting.accept(
         invitation_token,

@@ -36,7 +36,7 @@ If all organizations shared a limit, it would reveal whom other organizations in
 
 
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
-    """Return the address of the invitation that an email is for, or None if it is no longer open.
+    """Return the invited address that an email is for, or None if the invitation is not open.
 
     Also counts the email toward the limits that delayed it, because they have not counted it yet.
     """

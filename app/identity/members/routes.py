@@ -72,6 +72,6 @@ def transfer_ownership(caller: Caller, body: dict[str, Any], revision: int | Non
     """Transfer ownership.
 
     Makes another member an owner. The caller becomes an admin. `revision` is the revision of the
-    other member.
+    other member. Emits `member.role_changed` for each change.
     """
     return service.transfer_ownership(caller, revision=revision, **body)

@@ -23,8 +23,8 @@ def get(user_id: UUID) -> MemberDetails:
 def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
     """Update a member's role, and emit `member.role_changed` if the role changes.
 
-    Raises 404, 403 if the caller would get a higher role or may not make this change, 409
-    `stale_precondition`, and 409 `conflict` if no enabled owner would remain.
+    Raises 404 for a non-member, 403 if the caller would get a higher role or may not make this
+    change, 409 `stale_precondition`, and 409 `conflict` if no enabled owner would remain.
     """
     organization_queries.lock(caller.org.id)
     member = get(user_id)
@@ -49,9 +49,9 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
 def remove(caller: Caller, user_id: UUID, *, revision: int | None) -> None:
     """Remove a member. Admins may remove other members, and every member may leave.
 
-    Emits `member.removed`; subscribers release the member's work. Raises 404, 403 if the caller may
-    not remove this member, 409 `stale_precondition`, and 409 `conflict` if no enabled owner would
-    remain.
+    Emits `member.removed`; subscribers release the member's work. Raises 404 for a non-member, 403
+    if the caller may not remove this member, 409 `stale_precondition`, and 409 `conflict` if no
+    enabled owner would remain.
     """
     organization_queries.lock(caller.org.id)
     member = get(user_id)

@@ -13,15 +13,16 @@ from app.kit.ports import Port
 class Billing:
     """The functions of billing that this feature calls.
 
-    `cancel_scheduled_change` and `record_closed_time` apply to the current organization.
-    `record_closed_time(plan, closed_at)` records that the time from `closed_at` until now is not
-    billed. `plan` is the organization's plan. `list_unbilled(organization_ids)` returns the
-    ids of those closed organizations whose last invoices are not complete.
+    `cancel_scheduled_change()` deletes the scheduled plan change of the current organization, if
+    any. `record_closed_time(plan, closed_at)` records that the current organization, which has the
+    plan `plan`, is not billed for the time from `closed_at` until now.
+    `find_unbilled_ids(organization_ids)` returns the ids of those closed organizations whose last
+    invoices are not complete.
     """
 
     cancel_scheduled_change: Callable[[], None]
     record_closed_time: Callable[[str, datetime], None]
-    list_unbilled: Callable[[Sequence[UUID]], AbstractSet[UUID]]
+    find_unbilled_ids: Callable[[Sequence[UUID]], AbstractSet[UUID]]
 
 
 billing = Port[Billing]()

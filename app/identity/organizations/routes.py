@@ -28,7 +28,8 @@ def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:
     """List organizations.
 
     Returns the organizations that the caller is a member of, with the caller's role in each
-    organization. For an API key, returns only the key's organization, with the key's role.
+    organization. For an API key, returns only the key's organization, with the key's role. For a
+    session that is limited to one organization, returns only that organization.
     """
     return service.list_for_caller(caller, **query)
 

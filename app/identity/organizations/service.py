@@ -110,8 +110,8 @@ def create(
 
     If `slug` is None, a slug is generated from the name. If `plan` is None, the organization gets
     the operator's default plan. `settings` contains settings in the API's format. Raises 400
-    `validation_error` on an invalid slug or setting, and 409 `conflict` if the slug is, or ever
-    was, in use.
+    `validation_error` on an invalid slug or setting, 409 `conflict` if the slug is, or ever was, in
+    use, and the errors of `settings.check_provider_address`.
     """
     organization_settings.check_provider_address(settings or {}, owner_id)
     stored_settings, provider_key = organization_settings.merge({}, None, settings or {})
@@ -156,10 +156,10 @@ def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
         message = "Must have 3 to 63 characters: a-z, 0-9, and single hyphens between them."
         raise errors.invalid(message, "slug")
     if slug in slugs.RESERVED:
-        raise errors.invalid("This slug is reserved.", "slug")
+        raise errors.invalid("This slug is reserved. Choose another one.", "slug")
     organization = queries.insert_organization(slug, values)
     if organization is None:
-        raise errors.ApiError("conflict", "This slug is taken.", field="slug")
+        raise errors.ApiError("conflict", "This slug is taken. Choose another one.", field="slug")
     return organization
 
 
@@ -184,7 +184,7 @@ def update(
     """Update the name and settings of the caller's organization; omitted settings do not change.
 
     Emits `organization.self_review_disallowed` if self-review is no longer allowed. Raises 409
-    `stale_precondition`, and 400 `validation_error` on an invalid setting.
+    `stale_precondition`, and the errors of `settings.check_provider_address` and `settings.merge`.
     """
     assert caller.role is not None
     if settings:
@@ -205,7 +205,7 @@ def update(
 
 
 def close(caller: Caller, *, slug: str, revision: int | None) -> OrganizationDetails:
-    """Close the organization, and return it; it is erased after the grace period.
+    """Close the caller's organization, and return it. Its data is erased after the grace period.
 
     Emits `organization.closed`. Raises 400 if `slug` is not the organization's slug, and 409 if the
     organization is already closed or `revision` is outdated.
@@ -244,7 +244,7 @@ def reopen_locked_organization(record: Organization) -> None:
     """
     state = record.status if record.erasure is None else "erased"
     if state != "closed" or record.closed_at is None:
-        raise errors.conflict("Only a closed organization can be reopened.", state=state)
+        raise errors.conflict("The organization is open, or its erasure has begun.", state=state)
     ports.billing.get().record_closed_time(record.plan, record.closed_at)
     record.status = "active" if record.suspended_at is None else "suspended"
     record.closed_at = record.erase_after = None

@@ -22,7 +22,7 @@ ALLOWS_SELF_REVIEW = """
 coalesce((
     SELECT settings -> 'allow_self_review' = 'true' FROM organizations WHERE id = {organization}
 ), false)"""
-"""The function `allows_self_review` as SQL. `{organization}` stands for the id, also as SQL."""
+"""The function `allows_self_review` as SQL; `{organization}` stands for SQL that gives the id."""
 _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hours": (1, 8760)}
 
 
@@ -114,11 +114,12 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
 
 
 def check_provider_address(changes: Mapping[str, Any], owner_id: UUID) -> None:
-    """Check the AI provider's address; raise 400 if this service must not connect to it.
+    """Raise 400 for `base_url` if this service must not connect to the AI provider's address.
 
-    Resolves the host name, which may be slow. Call this function before locking any row. `owner_id`
-    is the id of the organization or, when an organization is created, of the user; see
-    `outbound_slots.hold_check_slot`, which raises 503 if no slot becomes free in time.
+    Does nothing if `changes` contains no address. Resolves the host name, which may be slow. Call
+    this function before locking any row. `owner_id` is the id of the organization or, when an
+    organization is created, of the user. Raises 503 if too many checks are running, or another
+    check of the owner (see `outbound_slots.hold_check_slot`).
     """
     url = changes.get("ai_provider", {}).get("base_url")
     if url:

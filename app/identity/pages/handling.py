@@ -117,7 +117,7 @@ def _read_context(page: FormPage, token: str, language: str) -> Context:
 def _perform_action(page: FormPage, form: Form, context: Context) -> None:
     if page.limit:
         ratelimit.check(page.limit, lambda: "")
-    audit.begin(
+    audit.bind_operation(
         page.operation,
         record_type=page.record_type,
         request_id=g.request_id,

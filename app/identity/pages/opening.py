@@ -67,7 +67,7 @@ def _build_view(slug: str, resource: str, phrase_key: str, language: str) -> Vie
     front_end_url = None
     if settings.frontend_url:
         link = links.build_open_link(path, org_slug=slug, language=language)
-        front_end_url = links.make_absolute(link)
+        front_end_url = links.build_absolute_url(link)
     return View(
         title=f"open.{phrase_key}",
         paragraphs=["open.intro", "open.front_end" if front_end_url else "open.api"],

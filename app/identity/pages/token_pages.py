@@ -260,7 +260,7 @@ CONFIRM_SIGN_ON = FormPage(
 
 
 class UnsubscribeForm(TokenForm):
-    """The token from the link, which contains the notification types."""
+    """The token from the link, and the page's language; the token names notification types."""
 
     token = Str(load_default="", max_length=_MAX_UNSUBSCRIBE_TOKEN_LENGTH)
 

@@ -1,4 +1,4 @@
-"""Complete sign-ins: mark the flow as used, read the provider's response, sign the person in."""
+"""Completion of sign-ins: uses up the flow, reads the response, and signs the person in."""
 
 from collections.abc import Callable
 from typing import Any

@@ -103,7 +103,7 @@ class SignOnProtocol(Protocol):
         """Validate the provider in `settings`, usually by requests to the provider.
 
         The caller must have no open transaction. Raises 400 `validation_error` on the invalid
-        setting, such as `oidc.issuer`.
+        setting, such as `oidc.issuer`, and 503 if too many requests are waiting.
         """
 
     def build_authorization_url(
@@ -123,6 +123,6 @@ class SignOnProtocol(Protocol):
 
 
 def build_invalid_response_error(reason: str) -> ApiError:
-    """Build the 401 error for a provider's response that is not valid."""
+    """Build the 401 error for a provider's response that was refused because of `reason`."""
     message = f"The identity provider's response was refused: {reason}."
     return ApiError("invalid_credentials", message)

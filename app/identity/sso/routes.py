@@ -129,6 +129,7 @@ def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) ->
     """Configure single sign-on.
 
     Creates or replaces the organization's OpenID Connect or SAML configuration. Checks the
-    provider's metadata and the DNS records of the email domains.
+    provider's metadata and the DNS records of the email domains. If single sign-on is enforced,
+    ends the password sessions of users in verified domains, except for owners.
     """
     return service.configure(caller=caller, revision=revision, **body)

@@ -89,7 +89,7 @@ def check(settings: Mapping[str, Any]) -> ProviderCheck:
         raise errors.invalid(message, "saml.name_id_format")
     url, xml = settings["metadata_url"], settings["metadata_xml"]
     if (url is None) == (xml is None):
-        message = "Send either metadata_url or metadata_xml."
+        message = "Send either `metadata_url` or `metadata_xml`."
         raise errors.invalid(message, "saml.metadata_url")
     if url is None:
         provider = _read_metadata(xml.encode(), "saml.metadata_xml")
@@ -182,13 +182,13 @@ def _read_identity(
         message = f"The identity provider refused the sign-in: {refusal}."
         raise errors.denied(message) from None
     except ResponseRefused as refusal:
-        raise _log_refusal(flow, str(refusal)) from None
+        raise _log_and_build_error(flow, str(refusal)) from None
     expires_at = min(asserted_identity.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
     assertion_hash = flows.fingerprint(
         "assertion", f"{asserted_identity.issuer} {asserted_identity.assertion_id}"
     )
     if not queries.record_assertion(assertion_hash, expires_at):
-        raise _log_refusal(flow, "it was used before")
+        raise _log_and_build_error(flow, "it was used before")
     return ExternalIdentity(
         issuer=asserted_identity.issuer,
         subject=asserted_identity.subject,
@@ -223,7 +223,7 @@ def complete_sign_in(
         raise
 
 
-def _log_refusal(flow: Flow, reason: str) -> ApiError:
+def _log_and_build_error(flow: Flow, reason: str) -> ApiError:
     """Log why a response was refused, and return the error to raise."""
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
     return build_invalid_response_error(reason)

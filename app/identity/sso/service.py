@@ -70,8 +70,8 @@ def configure(
 
     `options` contains `enabled`, `enforced`, `default_role` and `require_group`. Commits before the
     provider and the DNS records are checked. Ends password sessions that are no longer allowed.
-    Raises 400 if a field is invalid, 409 `stale_precondition` if `revision` is outdated, and 403 if
-    the caller has lost the permission.
+    Raises 400 if a field is invalid, 409 `stale_precondition` if `revision` is outdated, 403 if the
+    caller has lost the permission, and 503 if too many requests to providers are waiting.
     """
     settings = _select_settings(kind, {"oidc": oidc, "saml": saml})
     domain_names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
@@ -205,7 +205,7 @@ def start(
     for an invalid field, and 404 if single sign-on is not available.
     """
     if (email is None) == (org_slug is None):
-        raise errors.invalid("Send either email or org_slug.", "email")
+        raise errors.invalid("Send either `email` or `org_slug`.", "email")
     if code_challenge is not None and not flows.is_s256_challenge(code_challenge):
         raise errors.invalid("Must be an S256 challenge of 43 characters.", "code_challenge")
     links.check_redirect_uri(redirect_uri)
@@ -278,7 +278,8 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
 
     If `vouch` is true, accepts the domain without a DNS record; otherwise, commits before the DNS
     lookup. If single sign-on is enforced, ends password sessions in a newly verified domain. Raises
-    404 if the current organization does not list the domain or has no configuration.
+    400 if the domain is invalid, and 404 if the current organization does not list the domain or
+    has no configuration.
     """
     name = domains.parse(domain, "domain")
     row = next((row for row in queries.list_domains() if row.domain == name), None)

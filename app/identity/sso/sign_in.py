@@ -24,10 +24,11 @@ def sign_in(
 ) -> str | None:
     """Sign a person in: find, create or link the account, and update the membership.
 
-    Returns the one-time code, or None if the person must first confirm the sign-in by email. The
+    Returns the one-time code, or None if the person must first confirm the sign-in by email. If the
+    account's address was not verified before, removes earlier ways to access the account. The
     organization must be the current organization, and its configuration must be locked. Raises 403
-    `permission_denied` if the organization's policy refuses the person, and 402
-    `plan_limit_reached` if its plan does not allow another member.
+    `permission_denied` if the account is disabled or the organization's policy refuses the person,
+    and 402 `plan_limit_reached` if the plan does not allow another member.
     """
     known_identity = accounts.lock_linked_identity(identity)
     if known_identity is None:
@@ -79,9 +80,11 @@ def confirm(
 ) -> None:
     """Confirm a sign-in: link the identity after the person has used the emailed code.
 
-    `membership` must be locked. `pending` comes from the emailed code (see `models.Code`). Raises
-    403 `permission_denied` if the provider has changed since the email was sent, because the person
-    confirmed the previous provider. Also raises the errors of `members.sync_membership`.
+    Also updates the membership. If the account's address was not verified before, removes earlier
+    ways to access the account. `membership` must be locked. `pending` comes from the emailed code
+    (see `models.Code`). Raises 403 `permission_denied` if the provider has changed since the email
+    was sent, because the person confirmed the previous provider, or if the identity is now linked
+    to another account. Also raises the errors of `members.sync_membership`.
     """
     groups = pending["groups"]
     identity_fields = {**pending, "groups": None if groups is None else tuple(groups)}

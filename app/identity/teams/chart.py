@@ -77,13 +77,13 @@ class _ChartRow(NamedTuple):
 def build_org_chart(
     *, team_id: UUID | None = None, depth: int | None = None, members: bool = True
 ) -> dict[str, Any]:
-    """Build a tree of teams, with the total numbers of its teams and team members.
+    """Return a chart: the tree `teams`, and the totals `team_count` and `member_count`.
 
     The chart starts at the team `team_id` or, by default, at all teams without a parent. `depth` is
     the maximum number of levels. Each node of the tree has the fields of its team, `lead`,
-    `members` and `children`. If `members` is false, the lists of members are empty. In the total, a
-    user who is in two teams counts twice. Raises 404 if the team does not exist, and 400 if the
-    chart has more than `MAX_TEAMS` teams or, unless `members` is false, `MAX_MEMBERS` members.
+    `members` and `children`. If `members` is false, the lists of members are empty. A user who is
+    in two teams counts twice. Raises 404 if the team does not exist, and 400 if the chart has more
+    than `MAX_TEAMS` teams or, unless `members` is false, `MAX_MEMBERS` members.
     """
     rows = _list_rows(team_id, depth=depth, with_members=members)
     if team_id is not None and not rows:

@@ -126,7 +126,7 @@ def get_with_members(team_id: UUID) -> TeamDetails | None:
     return db.find_row(TeamDetails, _WITH_MEMBERS, {"team_id": team_id})
 
 
-def exists(team_id: UUID) -> bool:
+def team_exists(team_id: UUID) -> bool:
     """Return whether the current organization has a team with this id."""
     return db.session().execute(select(Team.id).where(Team.id == team_id)).first() is not None
 

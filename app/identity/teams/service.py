@@ -70,7 +70,7 @@ def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> T
     """
     if "parent_id" in changes:
         tree.lock()
-    if not queries.exists(team_id):
+    if not queries.team_exists(team_id):
         raise errors.not_found()
     _lock_lead_membership(changes.get("lead_id"))
     team = _lock_team(team_id, revision)
@@ -174,7 +174,7 @@ def add_members(
     with two roles, or users who are not members of the organization; `details.user_ids` lists the
     users who are not members.
     """
-    if not queries.exists(team_id):
+    if not queries.team_exists(team_id):
         raise errors.not_found()
     requested_members = _parse_members(members or [], user_ids or [])
     roles = _merge_roles(requested_members)

@@ -60,8 +60,8 @@ def get_mailbox_key(email: str) -> str:
     and `al@` also look alike, but may belong to two people.
     """
     local_part, at, domain = email[: 2 * MAX_LENGTH].strip().rpartition("@")
-    labels = (_fold(_decode_label(label)) for label in domain.split("."))
-    return _fold(local_part) + at + ".".join(labels)
+    labels = (_fold_lookalikes(_decode_label(label)) for label in domain.split("."))
+    return _fold_lookalikes(local_part) + at + ".".join(labels)
 
 
 def _decode_label(label: str) -> str:
@@ -73,7 +73,7 @@ def _decode_label(label: str) -> str:
         return label
 
 
-def _fold(text: str) -> str:
+def _fold_lookalikes(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if folded.isascii():
         return folded

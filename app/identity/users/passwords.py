@@ -34,7 +34,7 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
     if len(password) > MAX_LENGTH:
         message = f"Must have at most {MAX_LENGTH} characters."
         raise errors.invalid(message, field, reason="too_long")
-    folded_password = _fold(password)
+    folded_password = _casefold(password)
     if _is_common(folded_password):
         message = "This password is too common. Choose a different one."
         raise errors.invalid(message, field, reason="common")
@@ -51,7 +51,7 @@ def _load_common_passwords() -> frozenset[str]:
     return frozenset(FREQUENCY_LISTS["passwords"])
 
 
-def _fold(text: str) -> str:
+def _casefold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -87,8 +87,8 @@ def _get_personal_words(email: str, name: str) -> list[str]:
     The whole name and the whole address, without separators, also count as words. Words with fewer
     than `_MIN_WORD_LENGTH` characters are left out.
     """
-    words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
-    joined_words = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
+    words = re.split(r"[\W_]+", f"{_casefold(name)} {_casefold(email)}")
+    joined_words = [re.sub(r"[\W_]+", "", _casefold(text)) for text in (name, email)]
     return sorted(
         (w for w in {*words, *joined_words} if len(w) >= _MIN_WORD_LENGTH), key=len, reverse=True
     )

@@ -43,12 +43,12 @@ def start_daily_detections(_job: Job) -> None:
 
     Separate jobs let the queue serve organizations in round-robin order.
     """
-    jobs.enqueue_for_organizations("drift.request_daily", records.list_organization_ids())
+    jobs.enqueue_for_organizations("drift.request_daily", records.list_active_organization_ids())
 
 
 @jobs.handler("drift.request_daily", queue="drift")
-def request_daily(job: Job) -> None:
-    """Request a detection for each schema of an organization with recently accepted tag sets."""
+def request_daily_detections(job: Job) -> None:
+    """Request a detection for each of an organization's schemas with recently accepted tag sets."""
     requesting.request_daily_detections(job.checkpoint)
 
 

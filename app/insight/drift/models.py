@@ -23,8 +23,8 @@ class DriftMetric(StrEnum):
     """A metric whose values in two samples are compared.
 
     VALUES are the values of a field, LENGTH is the length of its text, and EMPTY_RATE is the
-    fraction of tag sets without a value for it. Model predictions have ACCURACY, CONFIDENCE and
-    CORRECTION_RATE. Labeling has all metrics except ACCURACY and CONFIDENCE.
+    fraction of tag sets in which the field has no value. Model predictions have ACCURACY,
+    CONFIDENCE and CORRECTION_RATE. Labeling has all metrics except ACCURACY and CONFIDENCE.
     """
 
     VALUES = "values"
@@ -40,7 +40,7 @@ class ReportStatus(StrEnum):
     """The status of a drift report.
 
     A user can acknowledge an open report. An open report is closed when its shift has ended, or
-    when the newest schema version no longer has its field or its metric.
+    when its field is not in the newest schema version or no longer has its metric.
     """
 
     OPEN = "open"
@@ -107,9 +107,10 @@ class DriftReport(TenantModel, db.Record, db.Base):
     """A reported shift of one metric.
 
     `shift_key` identifies the shift; a shift has at most one open report. `baseline` and `current`
-    are {start, end, n, value}. In a report about a labeler (`labeler_id`), the baseline is the work
-    of the labeler's peers in the same period or, after an acknowledged shift, the labeler's own
-    earlier work. `confirmed_at` is the time at which a detection last found the shift.
+    are {start, end, n, value}, where `n` is the sample size. In a report about a labeler
+    (`labeler_id`), the baseline is the work of the labeler's peers in the same period or, after an
+    acknowledged shift, the labeler's own earlier work. `confirmed_at` is the time at which a
+    detection last found the shift.
     """
 
     __tablename__ = "drift_reports"

@@ -11,7 +11,8 @@ class ModelsQuery(Schema):
     schema_id = Uuid()
     compare_with = Str(
         max_length=MAX_MODEL_LENGTH,
-        description="The model to compare with; by default, the previous model of the same schema.",
+        description="The model to compare with; by default, the model of the same schema whose"
+        " first feedback came just before.",
     )
 
 
@@ -42,6 +43,6 @@ class FeedbackModel(ModelFigures):
         description="Null if there is no other model, or if `comparison_omitted` is true.",
     )
     comparison_omitted = Bool(
-        description="Whether the comparison was left out because only the first 10 models of a page"
-        " that have another model are compared. Request a smaller page to compare this model."
+        description="Whether the comparison was left out because a page has at most 10 comparisons."
+        " Request a smaller page to compare this model."
     )

@@ -107,7 +107,7 @@ def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns the models of each schema with their accuracy over time. Each model is compared with
     another model by a paired bootstrap, on the documents with feedback on both models; `verdict` is
-    the result in words. Only the first 10 models of a page that have another model are compared;
-    for later models on the page, `comparison_omitted` is true.
+    the result in words. A page has at most 10 comparisons; `comparison_omitted` is true for the
+    models whose comparison was left out.
     """
     return comparing.list_models(**query)

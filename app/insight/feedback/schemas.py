@@ -115,7 +115,7 @@ class FeedbackItemOutcome(Response):
 
 
 class FeedbackBulkResult(Response):
-    """The results of a request; `outcomes` has one for each report, in the order of the reports."""
+    """The results of a bulk request. `outcomes` has the result of each report, in their order."""
 
     succeeded = Int(description="The number of reports that were recorded.")
     failed = Int(description="The number of reports that were not recorded.")

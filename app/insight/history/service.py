@@ -26,7 +26,7 @@ def list_history(
     not exist.
     """
     artifacts.get_api_row(artifact_id)
-    only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
+    only_user_id = caller.user_id if tag_sets.must_label_blind(artifact_id, caller=caller) else None
     reviews = audit.select_entries("tag_sets", tag_sets.select_ids(artifact_id, caller=caller))
     sources = queries.HistorySources(
         document=audit.select_entries("artifacts", artifact_id),

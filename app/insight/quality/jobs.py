@@ -65,6 +65,6 @@ def rebuild(job: Job) -> None:
 def complete_sums(_: Job) -> None:
     """Complete the period sums (`QualitySum`) of an organization, if they are incomplete.
 
-    They are incomplete if the organization was counted before the service had period sums.
+    Period sums are incomplete if the organization was counted before the service had them.
     """
     updating.complete_sums()

@@ -1,8 +1,8 @@
 """Database models for contributions of documents, their daily sums (cells), and period sums.
 
-All quality metrics are computed from them: a *contribution* is what one document adds to the counts
-of a day (`QualityDocument`), a *cell* is the daily aggregate of all contributions (`QualityCell`),
-and a *period sum* is the sum of the cells of a day, week or month (`QualitySum`).
+All quality metrics are computed from these tables. A *contribution* is what one document adds to
+the counts of a day (`QualityDocument`), a *cell* is the daily sum of all contributions
+(`QualityCell`), and a *period sum* is the sum of the cells of a day, week or month (`QualitySum`).
 """
 
 from datetime import date, datetime
@@ -107,8 +107,9 @@ class QualityCell(TenantModel, _Counters, db.Base):
     The subject is a schema, or a labeler, reviewer or field in the schema (`CellSubject`). `name`
     is the id of the labeler or reviewer, or the full name of the field; it is empty for the schema.
     `field_type` is the type of the field in the version that was labeled. Submissions are counted
-    on the day of the submission, decisions on the day of the decision, and agreement on the day of
-    the last compared submission. A cell whose counters are all 0 has no row.
+    on the day of the submission, decisions on the day of the decision, agreement on the day of the
+    last compared submission, and accuracy on the day of the first submission. A cell whose counters
+    are all 0 has no row.
 
     - submitted: submissions, including resubmissions.
     - timed, seconds: the number of tag sets with a recorded time and the sum of these times, on the

@@ -206,7 +206,8 @@ class ReviewerQuality(Response):
 class TrendPoint(QualityRate):
     """The metric in one bucket. The first and the last bucket are clipped to the period.
 
-    The interval is null if the metric is not a fraction.
+    The interval is null if the metric is not a fraction. `value` is null if `n` is 0, except that
+    `throughput` is 0.
     """
 
     first = Date(data_key="from")

@@ -37,8 +37,8 @@ def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
 
     Queues a run that compares, field by field, the tag sets that different labelers submitted for
     the same document in a period. Drafts, predictions, merges and corrections by reviewers are not
-    compared. Text that differs only in case, in spaces or in compatibility forms of characters
-    counts as equal. Also updates the list of disagreements on the schema.
+    compared. Text that differs only in case, in spaces or in Unicode compatibility forms counts as
+    equal. Also updates the list of disagreements on the schema.
     """
     return runs.create(**body, created_by=caller.user_id)
 

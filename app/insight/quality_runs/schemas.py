@@ -92,10 +92,8 @@ class AgreementResult(Response):
     )
     ci_low = Float(allow_none=True, description=_CI_LOW_DESCRIPTION)
     ci_high = Float(allow_none=True)
-    units = Int(description="The number of units that at least two labelers labeled.")
-    documents = Int(
-        description="The number of documents with units that at least two labelers labeled."
-    )
+    units = Int(description="The number of compared units. A unit is the field in one document.")
+    documents = Int(description="The number of documents that at least two labelers labeled.")
     raters = Int(description="The number of labelers.")
 
 
@@ -109,9 +107,9 @@ class PairMember(Response):
 class AgreementPair(Response):
     """An agreement coefficient for one field between two labelers.
 
-    Reviewers without a team see all pairs. Reviewers in teams see the pairs that include a member
-    of their teams; `b` is null if `b` is not a member. Labelers see only their own pairs; `b` is
-    null. Viewers see no pairs.
+    Administrators, and reviewers without a team, see all pairs. Reviewers in teams see the pairs
+    that include a member of their teams; `b` is null if `b` is not a member. Labelers see only
+    their own pairs; `b` is null. Viewers see no pairs.
     """
 
     a = Nested(PairMember, allow_none=True)
@@ -127,7 +125,7 @@ class AgreementPair(Response):
         " document, or if `value` is undefined for the pair or for most bootstrap resamples.",
     )
     ci_high = Float(allow_none=True)
-    units = Int(description="The number of units that both labelers labeled.")
+    units = Int(description="The number of documents that both labelers labeled.")
 
 
 class RunWarning(Response):

@@ -41,9 +41,9 @@ _MEASURE = "measure"
 def count_artifacts(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> dict[str, int]:
-    """Count the documents of a schema by status.
+    """Count the documents of a schema that were created from `first` until `end`, by status.
 
-    Archived documents are counted as `archived`, regardless of their status.
+    `end` is exclusive. Archived documents are counted as `archived`, regardless of their status.
     """
     columns = (_ARTIFACTS.c.status, cast(_ARTIFACTS.c.archived, Text).label("archived"))
     cells = _select_cells("artifacts", _ARTIFACTS, columns, schema_id, first, end)
@@ -76,7 +76,7 @@ class TagSetCounts(NamedTuple):
 def count_tag_sets(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> list[TagSetCounts]:
-    """Count the tag sets of a schema: the total first, then each version, newest first."""
+    """Count a schema's tag sets of a period: the total first, then each version, newest first."""
     tag_sets = _TAG_SETS.c
     columns = (
         cast(tag_sets.schema_version_id, Text).label("version_id"),

@@ -25,6 +25,6 @@ def extract_ingestion_job(caller: Caller, job_id: UUID) -> IngestionJobRow:
     `processing` until the prediction ends, then `created`, or `failed` with the reason, for example
     a schema without AI assistance. While an extraction of the job is queued or running, another
     request returns the same extraction. Responds with 409 `conflict` and `details.state` if the job
-    or the parsing of its documents has not ended, or with `details.kind` if it is an extraction.
+    or the parsing of its documents has not ended, or with `details.kind` for an extraction.
     """
     return service.request_extraction(job_id, created_by=caller.user_id)

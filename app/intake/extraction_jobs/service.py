@@ -20,8 +20,9 @@ BATCH_SIZE = 100
 def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob:
     """Request an extraction from a job's documents, or return the job's active extraction.
 
-    Raises 404, and 409 `conflict` with `details.kind` if the job is itself an extraction, or with
-    `details.state` if the job has not ended or its documents are still being processed.
+    Raises 404 if the job does not exist, and 409 `conflict` with `details.kind` if the job is an
+    extraction, or with `details.state` if the job has not ended or its documents are still being
+    processed.
     """
     source_job = errors.require_found(records.lock(job_id))
     if source_job.kind == JobKind.EXTRACT:

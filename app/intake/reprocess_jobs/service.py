@@ -49,7 +49,7 @@ def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None
     ingestion_jobs.finish(job.id)
 
 
-def create_for_failed(selection: FailedSelection) -> IngestionJob:
+def create_for_failed_documents(selection: FailedSelection) -> IngestionJob:
     """Create a job that reprocesses the failed documents that match `selection`.
 
     Archived documents and documents with tag sets are omitted.

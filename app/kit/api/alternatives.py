@@ -46,10 +46,10 @@ def _check_group(data: dict[str, object], group: tuple[Alternative, ...]) -> Non
     leading_names = [alternative[0] for alternative in group]
     if sum(name in data for name in leading_names) != 1:
         raise ValidationError(f"Send either {' or '.join(leading_names)}.", leading_names[0])
-    for first, *companions in group:
+    for leading_name, *companions in group:
         for name in companions:
-            if (first in data) != (name in data):
-                raise ValidationError(f"{first} and {name} must be sent together.", name)
+            if (leading_name in data) != (name in data):
+                raise ValidationError(f"{leading_name} and {name} must be sent together.", name)
 
 
 def build_alternative_schemas(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ def is_action_by_id(body: dict[str, object]) -> bool:
 
 
 class BulkOutcome(Schema):
-    """The outcome of a bulk action for one record. `code` and `message` give a failure's reason."""
+    """The outcome of a bulk action for one record. `code` and `message` are null on success."""
 
     id = Uuid(required=True)
     ok = Bool(required=True)

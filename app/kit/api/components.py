@@ -128,8 +128,8 @@ def _iterate_schemas(value: object) -> Iterator[dict[str, Any]]:
     yield value
     for key, child in list(value.items()):
         if key == "properties":
-            for nested in child.values():
-                yield from _iterate_schemas(nested)
+            for property_schema in child.values():
+                yield from _iterate_schemas(property_schema)
         elif key not in ("default", "enum", "required", "example"):
             yield from _iterate_schemas(child)
 

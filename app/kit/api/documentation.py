@@ -61,7 +61,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 def init(
     app: Flask, blueprints: list[Blueprint], webhooks: Mapping[str, Webhook], contact_url: str
 ) -> Api:
-    """Register on `app` all routes, and the pages that describe them and the webhook requests."""
+    """Register all routes and the documentation pages on `app`, and return the `Api` object."""
     app.config.update(
         API_TITLE=TITLE,
         API_VERSION="v1",
@@ -102,9 +102,9 @@ def init(
 
 def _remove_unused_tags(api: Api, blueprints: list[Blueprint]) -> None:
     """Remove the tags of blueprints that use the tag of another blueprint."""
-    unused = {blueprint.name for blueprint in blueprints if blueprint.tag != blueprint.name}
+    unused_names = {blueprint.name for blueprint in blueprints if blueprint.tag != blueprint.name}
     tags = api.spec._tags  # noqa: SLF001 - apispec has no public accessor
-    tags[:] = [tag for tag in tags if tag["name"] not in unused]
+    tags[:] = [tag for tag in tags if tag["name"] not in unused_names]
 
 
 def list_operations(blueprints: list[Blueprint]) -> list[Operation]:
@@ -233,7 +233,10 @@ _IDEMPOTENCY_KEY_SCHEMA: dict[str, Any] = {
 def _list_headers(op: Operation) -> list[dict[str, Any]]:
     headers = []
     if op.in_organization and "{org_slug}" not in op.path:
-        text = "The slug of the organization. Optional with an API key, which belongs to one."
+        text = (
+            "The slug of the organization. Optional with an API key, because each key belongs to"
+            " one organization."
+        )
         headers.append(describe_header("X-Org-Slug", text))
     if op.revision:
         text = "The revision that the change is based on, in quotes."

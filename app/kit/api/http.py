@@ -55,7 +55,7 @@ def _begin_request() -> None:
     bind_request(g.request_id)
     tenancy.bind(None)
     plan_limits.set_caller_organization(None)
-    audit.end()
+    audit.unbind_operation()
 
 
 def _finish_response(response: Response, security_headers: Mapping[str, str]) -> Response:
@@ -101,7 +101,7 @@ def _release_resources(_: BaseException | None) -> None:
     uploads.discard()
     tenancy.bind(None)
     plan_limits.set_caller_organization(None)
-    audit.end()
+    audit.unbind_operation()
     db.set_read_only(read_only=False)
 
 

@@ -32,7 +32,7 @@ from app.kit.principal import Authenticator, Caller
 authenticator = Port[Authenticator]()
 """The port of the functions that authenticate callers. `app.api` binds it."""
 ORG_HEADER = "X-Org-Slug"
-_LONG_BODY_SECONDS = 1.0
+_REAUTHENTICATE_AFTER_SECONDS = 1.0
 
 
 def run(op: Operation, path_values: dict[str, str]) -> Response:
@@ -55,7 +55,7 @@ def _serve(op: Operation, path_values: dict[str, str]) -> Response:
     # Authenticate in autocommit, so that no transaction stays open while a slow body arrives.
     db.set_read_only(read_only=True)
     if op.writes:
-        audit.begin(
+        audit.bind_operation(
             op.name,
             record_type=op.record_type,
             request_id=g.request_id,
@@ -71,7 +71,7 @@ def _serve(op: Operation, path_values: dict[str, str]) -> Response:
         arguments["query"] = _read_query(op, op.query, caller)
     started_at = time.monotonic()
     body, raw_body = _read_body(op)
-    if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:
+    if time.monotonic() - started_at > _REAUTHENTICATE_AFTER_SECONDS and caller is not None:
         # The caller may have lost access while the body arrived.
         arguments["caller"] = caller = _authenticate(op, path_values)
     if op.revision:
@@ -100,7 +100,7 @@ def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
         return requests.read_optional_body(op.body, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
-        return body, uploads.digest(body)
+        return body, uploads.build_identity(body)
     if op.is_form:
         return requests.read_form_body(op.body, op.max_body)
     return requests.read_json_body(op.body, op.max_body, has_upload=op.upload is not None)
@@ -188,13 +188,13 @@ def _authenticate_caller(op: Operation, path_values: dict[str, str]) -> Caller:
 
 
 def _check_operator() -> None:
-    expected = container.settings().control_plane_token
-    if not expected:
+    expected_token = container.settings().control_plane_token
+    if not expected_token:
         raise errors.denied("The control plane is disabled: CONTROL_PLANE_TOKEN is not set.")
     token = tokens.parse_bearer(request.headers.get("Authorization"))
     if token is None:
         raise tokens.build_invalid_error()
-    if not hmac.compare_digest(token.encode(), expected.encode()):
+    if not hmac.compare_digest(token.encode(), expected_token.encode()):
         raise ApiError("invalid_credentials", "The token does not match CONTROL_PLANE_TOKEN.")
 
 
@@ -220,14 +220,14 @@ def _read_query(op: Operation, schema: Schema, caller: Caller | None) -> dict[st
     loaded = requests.read_query(schema)
     if op.listing is None:
         return loaded
-    cursor, size, sort = (loaded.pop(k, None) for k in ("cursor", "page_size", "sort"))
+    cursor, page_size, sort = (loaded.pop(k, None) for k in ("cursor", "page_size", "sort"))
     scope = f"{caller.user_id if caller else ''}"
     if caller and caller.organization:
         scope = str(caller.organization.id)
     list_binding = pagination.build_binding(
         scope=scope, operation=request.path, sort=sort, filters=loaded
     )
-    loaded["page"] = pagination.PageRequest(cursor, size, sort, list_binding)
+    loaded["page"] = pagination.PageRequest(cursor, page_size, sort, list_binding)
     return loaded
 
 

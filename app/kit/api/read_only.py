@@ -7,7 +7,7 @@ from marshmallow import fields, missing
 
 BOOLEAN: Mapping[str, Any] = {"type": "boolean"}
 STRING: Mapping[str, Any] = {"type": "string"}
-STRINGS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
+STRING_ARRAY: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
 
 
 class ReadOnly(fields.Field[Any]):

@@ -51,8 +51,8 @@ def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
         flattened: list[dict[str, str]] = []
         for key, value in messages.items():
             name = str(key)[:_MAX_ECHO_LENGTH]
-            part = path if key == "_schema" else f"{path}.{name}" if path else name
-            flattened += _flatten_messages(value, part)
+            field_path = path if key == "_schema" else f"{path}.{name}" if path else name
+            flattened += _flatten_messages(value, field_path)
             if len(flattened) >= MAX_ERRORS:
                 break
         return flattened[:MAX_ERRORS]
@@ -61,12 +61,12 @@ def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
     return [{"field": path, "message": str(messages)}]
 
 
-def build_error(failure: ValidationError) -> ApiError:
+def build_validation_error(failure: ValidationError) -> ApiError:
     """Return a 422 error for the first invalid field, with up to 100 errors in `details.errors`."""
     details = _flatten_messages(failure.messages, "")
-    first = details[0]
+    error = details[0]
     return ApiError(
-        "unprocessable", first["message"], field=first["field"] or None, details={"errors": details}
+        "unprocessable", error["message"], field=error["field"] or None, details={"errors": details}
     )
 
 
@@ -75,7 +75,7 @@ def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
     try:
         loaded: dict[str, Any] = schema.load(data)
     except ValidationError as failure:
-        raise build_error(failure) from None
+        raise build_validation_error(failure) from None
     return loaded
 
 

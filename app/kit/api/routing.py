@@ -57,12 +57,12 @@ def _build_rule_class(literals: Mapping[str, set[str]]) -> type[Rule]:
 
 @contextmanager
 def prefer_literals(app: Flask, paths: Iterable[str]) -> Iterator[None]:
-    """Return a context manager in which new routes prefer literals.
+    """Make all routes that are added to `app` in a `with` block prefer literal segments.
 
-    Their parameters do not match a literal segment of `paths` in the same position.
+    A parameter of such a route never matches a literal segment of `paths` in the same position.
     """
-    original, app.url_rule_class = app.url_rule_class, _build_rule_class(_find_literals(paths))
+    old_class, app.url_rule_class = app.url_rule_class, _build_rule_class(_find_literals(paths))
     try:
         yield
     finally:
-        app.url_rule_class = original
+        app.url_rule_class = old_class

@@ -65,11 +65,11 @@ def parse(text: bytes | str, field: str | None = None) -> object:
 
 
 def _build_duplicate_error(pairs: list[tuple[str, Any]], field: str | None) -> errors.ApiError:
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     for name, _ in pairs:
-        if name in seen:
+        if name in earlier_names:
             break
-        seen.add(name)
+        earlier_names.add(name)
     shown_name = name.replace("\x00", "")[:_MAX_ECHO_LENGTH]
     return errors.invalid(
         f"The property `{shown_name}` is sent more than once.", field or shown_name or "body"

@@ -42,7 +42,7 @@ class _Sink:
 
 
 def read(schema: UploadSchema) -> dict[str, Any]:
-    """Return the validated fields of the form, with the file, an `Upload`, as `file`.
+    """Return the validated fields of the form. The field `file` is an `Upload`.
 
     A form without a file must have the fields `schema.instead_of_file`. The staged file is
     discarded at the end of the request unless the service promotes it. Raises 413 if the file is
@@ -129,12 +129,12 @@ def _parse_form(
         fields[name] = values[0]
     if any(name != "file" for name in files):
         raise errors.unprocessable(
-            next(n for n in files if n != "file"), "Only `file` may be a file."
+            next(n for n in files if n != "file"), "Only the part `file` may be a file."
         )
     return fields, files
 
 
-def digest(body: dict[str, Any]) -> bytes:
+def build_identity(body: dict[str, Any]) -> bytes:
     """Return bytes that identify an upload by file hash, file name and form fields.
 
     The idempotency check compares these bytes, because the raw body is not kept.

@@ -46,8 +46,8 @@ def round_up(at: datetime, level: int) -> datetime:
 
     Raises OverflowError if the calendar has no such bucket.
     """
-    down = round_down(at, level)
-    return down if down == at else _compute_next_start(down, level)
+    rounded_down = round_down(at, level)
+    return rounded_down if rounded_down == at else _compute_next_start(rounded_down, level)
 
 
 def _compute_next_start(begin: datetime, level: int) -> datetime:

@@ -17,8 +17,8 @@ from app.kit.counters.sources import Cube, Source, to_facet
 _ORGANIZATION_ID_PARAMETER = "organization_id"
 _ORGANIZATION_IDS_PARAMETER = "organization_ids"
 ORGANIZATION_LIST = "organization_list"
-"""Passed to `StatementBuilder` instead of organization ids, to build SQL for a prepared statement
-whose parameter `organization_ids` is a list."""
+"""The value to pass to `StatementBuilder` instead of organization ids, to build SQL for a prepared
+statement whose parameter `organization_ids` is a list."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 

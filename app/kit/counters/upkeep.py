@@ -36,11 +36,11 @@ _COUNT_PENDING = text(
     ) AS pending
     """  # noqa: S608 - consists of constants
 )
-_DIFFERENCES = text(
+_LIST_DIFFERENCES = text(
     "SELECT cube, key, bucket, facets, n, total FROM count_differences(:organization, :source)"
 )
 _REPAIR = text("SELECT repair_counts(:organization, :source)")
-_ORGANIZATIONS = text("SELECT id, slug FROM organizations ORDER BY id")
+_LIST_ORGANIZATIONS = text("SELECT id, slug FROM organizations ORDER BY id")
 _read_counter = count(1)
 
 
@@ -87,7 +87,7 @@ def fold_backlog() -> None:
     if organization_id is None or next(_read_counter) % _READS_PER_CHECK:
         return
     try:
-        with db.open_autocommit() as connection:
+        with db.open_autocommit_connection() as connection:
             values = {"organization": organization_id, "limit": MAX_BACKLOG + 1}
             if connection.execute(_COUNT_PENDING, values).scalar_one() > MAX_BACKLOG:
                 connection.execute(_FOLD, {"limit": BATCH_SIZE})
@@ -100,7 +100,7 @@ def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
 
     Raises 404 for an unknown slug.
     """
-    rows = db.session().execute(_ORGANIZATIONS)
+    rows = db.session().execute(_LIST_ORGANIZATIONS)
     organizations = [(row.id, row.slug) for row in rows if slug in (None, row.slug)]
     if slug is not None and not organizations:
         raise errors.not_found()
@@ -120,7 +120,7 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
     result.
     """
     for source in list_sources():
-        for row in _run_statement(_DIFFERENCES, organization_id, source):
+        for row in _run_statement(_LIST_DIFFERENCES, organization_id, source):
             cube, key, bucket, facets, n, total = row
             yield Difference(slug, source, cube, key, bucket, facets, int(n), int(total))
 
@@ -142,7 +142,7 @@ def check_and_repair(organization_id: UUID, slug: str, checkpoint: Checkpoint) -
     total_count = 0
     for source in list_sources():
         # Comparing takes no lock, so folding is only blocked if there is something to repair.
-        has_differences = bool(_run_statement(_DIFFERENCES, organization_id, source))
+        has_differences = bool(_run_statement(_LIST_DIFFERENCES, organization_id, source))
         repaired_count = repair(organization_id, source) if has_differences else 0
         checkpoint()
         if repaired_count:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 CONNECT_SECONDS = 3
-"""The timeout in seconds for a server that accepts a connection but does not respond."""
+"""The timeout in seconds for an attempt to connect, even if the server accepts it but hangs."""
 
 LIBPQ_TIMEOUTS: Mapping[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,

@@ -234,12 +234,12 @@ def check_target(policy: Policy, url: str) -> tuple[str, int]:
         raise EgressRefused("the URL is malformed or too long")
     request = PreparedRequest()
     try:
-        original = urlsplit(url)
+        original_parts = urlsplit(url)
         request.prepare_url(url, None)
         parts = urlsplit(request.url or "")
         port = parts.port
         # `requests` would ignore a user name and port 0 without an error.
-        has_user_or_port_0 = "@" in original.netloc or original.port == 0
+        has_user_or_port_0 = "@" in original_parts.netloc or original_parts.port == 0
     except (RequestException, ValueError):  # a lone surrogate raises UnicodeError
         raise EgressRefused("the URL is malformed") from None
     if parts.scheme not in (("https", "http") if policy.allow_http else ("https",)):

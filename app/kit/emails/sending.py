@@ -196,8 +196,8 @@ class Emails:
     ) -> None:
         """Send an email immediately, without queueing it.
 
-        Raises TemplateError if the template does not exist or a value is missing, MailRefused if
-        the message is invalid, and MailFailed if the mail server does not accept it.
+        Raises TemplateError if the template does not exist or a value is missing, and the errors of
+        `Mailer.send`.
         """
         email = self.render(name, locale, values)
         unsubscribe = values.get("unsubscribe")
@@ -208,7 +208,7 @@ class Emails:
             email.html,
             message_id=message_id,
             language=email.language,
-            unsubscribe=None if unsubscribe is None else str(unsubscribe),
+            unsubscribe_url=None if unsubscribe is None else str(unsubscribe),
         )
 
 
@@ -235,8 +235,8 @@ def _get_email_name(job: Job) -> str:
 def send(job: Job) -> None:
     """Send a queued email, or drop it if its recipient must no longer get it.
 
-    Then delete the encrypted values of the job. If the job runs again after a crash, it uses the
-    same message id.
+    A permanent refusal is only logged. A temporary failure raises Retry; otherwise, the encrypted
+    values of the job are deleted. If the job runs again, it uses the same message id.
     """
     email = encrypted_args.decrypt(job.args)
     emails = EMAILS_BY_NAME[job.args["folder"]]

@@ -133,8 +133,8 @@ def list_fallback_languages(locale: str) -> list[str]:
 
 def get_text_direction(language: str) -> str:
     """Return the text direction of a language, `rtl` or `ltr`, for the attribute `dir`."""
-    first, *other_parts = language.lower().split("-")
+    primary_subtag, *other_parts = language.lower().split("-")
     scripts = [part for part in other_parts if len(part) == 4]  # noqa: PLR2004 - ISO 15924
     if scripts:
         return "rtl" if scripts[0] in _RIGHT_TO_LEFT_SCRIPTS else "ltr"
-    return "rtl" if first in _RIGHT_TO_LEFT_LANGUAGES else "ltr"
+    return "rtl" if primary_subtag in _RIGHT_TO_LEFT_LANGUAGES else "ltr"

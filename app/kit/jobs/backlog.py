@@ -19,7 +19,7 @@ QUEUE_AGE = metrics.Gauge(
     "Age in seconds of the oldest due job or delivery.",
     ("queue",),
 )
-_READ = text(
+_MEASURE = text(
     f"""
     SELECT name AS queue,
         (SELECT count(*) FROM (SELECT FROM jobs WHERE queue = name AND {IS_DUE}
@@ -51,7 +51,7 @@ def read() -> list[Backlog]:
     with tenancy.across_organizations(reason="the operator monitors every organization's work"):
         outbound = container.settings().outbound
         names = [queue.name for queue in list_served_queues(outbound=outbound)]
-        rows = db.session().execute(_READ, {"queues": names, "counted": MAX_COUNTED_JOBS}).all()
+        rows = db.session().execute(_MEASURE, {"queues": names, "counted": MAX_COUNTED_JOBS}).all()
         sources = [(s, s.measure_backlog()) for s in handlers.SOURCES if outbound]
     backlogs = [Backlog(r.queue, r.depth, float(r.age), QUEUES[r.queue].late_after) for r in rows]
     return backlogs + [Backlog(s.queue, depth, age, s.late_after) for s, (depth, age) in sources]

@@ -131,17 +131,18 @@ _DUE_QUEUES = text(
 )
 _FINISH = JOB_LEASES.build_update(
     "status = 'completed', due_at = NULL, finished_at = now(), error = NULL, unique_key = NULL,"
-    f" {leases.RELEASE}"
+    f" {leases.RELEASE_ASSIGNMENTS}"
 )
 _REQUEUE = JOB_LEASES.build_update(
     "status = 'queued', due_at = now() + make_interval(secs => :delay), error = :error,"
     " attempts = attempts + :attempts,"
     " interruptions = CASE WHEN :has_progressed THEN 0 ELSE interruptions END,"
-    f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {leases.RELEASE}"
+    " faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END,"
+    f" {leases.RELEASE_ASSIGNMENTS}"
 )
 _FAIL = JOB_LEASES.build_update(
     "status = 'failed', due_at = NULL, finished_at = now(), error = :error, unique_key = NULL,"
-    f" {leases.RELEASE}"
+    f" {leases.RELEASE_ASSIGNMENTS}"
 )
 
 
@@ -196,18 +197,18 @@ def claim(
     return [ClaimedJob(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
 
 
-BEFORE_FIRST_ORGANIZATION = UUID(int=0)
+NO_ORGANIZATION_KEY = UUID(int=0)
 """The fairness key of jobs without an organization. It precedes the keys of all organizations."""
 
 
 def get_fairness_key(job: ClaimedJob) -> UUID:
     """Return the fairness key of a job: its organization id, or the all-zero UUID."""
-    return job.organization_id or BEFORE_FIRST_ORGANIZATION
+    return job.organization_id or NO_ORGANIZATION_KEY
 
 
 def has_claimable_job(queue: str, *, quota: int) -> bool:
     """Return whether `claim` would claim a job from `queue` with this quota."""
-    values = {"queue": queue, "quota": quota, "first": BEFORE_FIRST_ORGANIZATION}
+    values = {"queue": queue, "quota": quota, "first": NO_ORGANIZATION_KEY}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 
 

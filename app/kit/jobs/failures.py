@@ -25,7 +25,7 @@ _LIST = text(
     f"""
     SELECT id, organization_id, queue, function, status, attempts, faults, interruptions, error,
            created_at, due_at, finished_at
-    FROM jobs WHERE {_FILTER} ORDER BY id DESC LIMIT :limit
+    FROM jobs WHERE {_FILTER} ORDER BY created_at DESC, id DESC LIMIT :limit
     """  # noqa: S608 - consists of constants
 )
 _FIND = text(
@@ -94,7 +94,7 @@ class JobFilter:
 
 
 def list_jobs(job_filter: JobFilter, *, limit: int) -> list[JobRecord]:
-    """Return the newest jobs that match the filter, at most `limit`.
+    """Return at most `limit` jobs that match the filter, newest first.
 
     Includes all organizations unless the filter names one.
     """
@@ -103,12 +103,12 @@ def list_jobs(job_filter: JobFilter, *, limit: int) -> list[JobRecord]:
 
 
 def find_ids(job_filter: JobFilter) -> list[UUID]:
-    """Return the ids of all jobs that match the filter, oldest first."""
+    """Return the ids of all jobs that match the filter, in ascending order."""
     return [row.id for row in db.session().execute(_FIND, asdict(job_filter))]
 
 
 def find_retryable_ids(job_filter: JobFilter) -> tuple[list[UUID], dict[str, int]]:
-    """Return the ids of matching jobs that can be retried, oldest first.
+    """Return the ids of matching jobs that can be retried, in ascending order.
 
     The second value maps functions to the number of matching jobs that cannot be retried.
     """

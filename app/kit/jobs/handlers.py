@@ -83,8 +83,8 @@ class Job:
     @property
     def progress(self) -> dict[str, Any] | None:
         """Return the value that an earlier run passed to `store_progress`, or None."""
-        stored: dict[str, Any] | None = self.args.get(progress.PROGRESS)
-        return stored
+        stored_progress: dict[str, Any] | None = self.args.get(progress.PROGRESS)
+        return stored_progress
 
     @property
     def position(self) -> str | None:

@@ -208,7 +208,7 @@ def _run_child(app: Flask, child: Child, parent_pid: int) -> NoReturn:
     status = 1
     try:
         process_lifetime.die_with_parent(parent_pid)
-        process_lifetime.set_name(child.name)
+        process_lifetime.set_process_name(child.name)
         # Workers check this event between two jobs.
         stopping = handlers.stopping
         stop_on_signals(stopping)

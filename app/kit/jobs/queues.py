@@ -94,6 +94,7 @@ _ALL_QUEUES = (
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL_QUEUES}
 """All queues by name."""
 GROUPS: dict[str, QueueGroup] = {queue.group.name: queue.group for queue in _ALL_QUEUES}
+"""All queue groups by name."""
 
 
 def list_served_queues(*, outbound: bool) -> list[Queue]:

@@ -51,8 +51,8 @@ def is_permitted(job: Job, functions: frozenset[str]) -> bool:
         )
     except DeserializationError:
         return False
-    extras = [getattr(job, name, None) for name in _CALLBACK_NAMES]
-    return is_plain and not any([*extras, getattr(job, "webhooks", None), job.repeats_left])
+    callback_names = [getattr(job, name, None) for name in _CALLBACK_NAMES]
+    return is_plain and not any([*callback_names, getattr(job, "webhooks", None), job.repeats_left])
 
 
 class _RestrictedWorker:

@@ -49,12 +49,12 @@ _SPLIT = text(
 
 def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
     """Run the jobs of one claim, and record their outcome in the database."""
-    first = claimed_jobs[0]
-    lease = Lease(first.lease_token, tuple(job.id for job in claimed_jobs))
-    job_handler = HANDLERS.get(first.function)
+    first_job = claimed_jobs[0]
+    lease = Lease(first_job.lease_token, tuple(job.id for job in claimed_jobs))
+    job_handler = HANDLERS.get(first_job.function)
     if job_handler is None:
         # A newer release may have added the function.
-        log.error("job.unknown_function", function=first.function)
+        log.error("job.unknown_function", function=first_job.function)
         _write_outcome(lambda: claims.requeue(lease, delay=_UNKNOWN_FUNCTION_SECONDS, error=None))
         return
     jobs = [
@@ -62,9 +62,9 @@ def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
         for job in claimed_jobs
         for args in (job.args["events"] if job_handler.single_event_handler else [job.args])
     ]
-    if first.interruptions >= MAX_INTERRUPTIONS:
-        error = f"The worker process died {first.interruptions} times while it ran this job."
-        if not _split_group(job_handler, first, lease, error):
+    if first_job.interruptions >= MAX_INTERRUPTIONS:
+        error = f"The worker process died {first_job.interruptions} times while it ran this job."
+        if not _split_group(job_handler, first_job, lease, error):
             _fail_job(job_handler, jobs[0], error)
         return
     started_at = time.perf_counter()

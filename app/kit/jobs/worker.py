@@ -129,14 +129,14 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
     while True:
         for name in () if stopping.is_set() else _list_due_queues(list(queue_threads)):
             queue_threads[name].start()
-        running = [t for threads in queue_threads.values() for t in threads.list_running()]
+        running_threads = [t for threads in queue_threads.values() for t in threads.list_running()]
         if claimed_nothing.is_set():
             # The due jobs belong to organizations that have used up their quota.
             claimed_nothing.clear()
             stopping.wait(_POLL_SECONDS)
-        if not running:
+        if not running_threads:
             return
-        running[0].join(_POLL_SECONDS)
+        running_threads[0].join(_POLL_SECONDS)
 
 
 def _list_due_queues(names: Sequence[str]) -> list[str]:

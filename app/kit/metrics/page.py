@@ -109,12 +109,12 @@ def _build_gauges(readings: Iterable[GaugeReading]) -> Iterable[Metric]:
     contains a series twice.
     """
     families: dict[str, GaugeMetricFamily] = {}
-    seen: set[tuple[str, tuple[str, ...]]] = set()
+    added_series: set[tuple[str, tuple[str, ...]]] = set()
     for gauge, labels, value in readings:
-        if (gauge.name, labels) in seen:
+        if (gauge.name, labels) in added_series:
             log.error("metrics.series_repeated", metric=gauge.name, labels=labels)
             continue
-        seen.add((gauge.name, labels))
+        added_series.add((gauge.name, labels))
         if gauge.name not in families:
             families[gauge.name] = GaugeMetricFamily(*gauge[:2], labels=gauge.label_names)
         families[gauge.name].add_metric(labels, value)

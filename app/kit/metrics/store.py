@@ -24,7 +24,7 @@ log = get_logger(__name__)
 SUMS_KEY = "{labeling:metrics}:sums"
 _SEND_INTERVAL_SECONDS = 1.0
 _MARK_SECONDS = 3600
-"""How long Redis keeps a process's mark: the number of the last batch that the process sent."""
+"""The time in seconds for which Redis keeps a process's mark, the number of its last batch."""
 _LOCK_SECONDS = 1.0
 """The maximum time in seconds to wait until another thread has sent its batch."""
 _OUTAGE_QUIET_SECONDS = 120.0

@@ -25,8 +25,8 @@ class ThreadPool:
         self._application = application
         self._sockets = sockets
         self._config = config
-        self._ready: queue.SimpleQueue[Connection] = queue.SimpleQueue()
-        self._ready_probes: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        self._ready_connections: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        self._ready_probe_connections: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         self.draining = False
         """Whether each connection must be closed after its response."""
         self.served_count = 0
@@ -34,22 +34,22 @@ class ThreadPool:
     def start(self, threads: int) -> None:
         """Start the threads. They run until the process exits."""
         for number in range(threads):
-            self._start_thread(f"web-{number}", self._ready)
-        self._start_thread("web-live", self._ready_probes)
+            self._start_thread(f"web-{number}", self._ready_connections)
+        self._start_thread("web-live", self._ready_probe_connections)
 
-    def _start_thread(self, name: str, ready: "queue.SimpleQueue[Connection]") -> None:
-        threading.Thread(target=self._work, args=(ready,), name=name, daemon=True).start()
+    def _start_thread(self, name: str, connections: "queue.SimpleQueue[Connection]") -> None:
+        threading.Thread(target=self._work, args=(connections,), name=name, daemon=True).start()
 
     def submit(self, connection: Connection) -> None:
         """Queue a connection whose request is complete, or whose client can receive more data."""
         connection.state = ConnectionState.RUNNING
         request = connection.request
         is_probe = request is not None and request.path == _LIVE_PATH
-        (self._ready_probes if is_probe else self._ready).put(connection)
+        (self._ready_probe_connections if is_probe else self._ready_connections).put(connection)
 
-    def _work(self, ready: "queue.SimpleQueue[Connection]") -> None:
+    def _work(self, connections: "queue.SimpleQueue[Connection]") -> None:
         while True:
-            connection = ready.get()
+            connection = connections.get()
             try:
                 self._sockets.run_guarded(connection, self._serve)
             except BaseException:

@@ -13,7 +13,7 @@ from app.kit.settings import Settings
 log = get_logger("app.serving")
 
 
-class Refusals:
+class RefusalRenderer:
     """Renders error responses with the same envelope and headers as those of the application."""
 
     def __init__(self, settings: Settings) -> None:

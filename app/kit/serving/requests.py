@@ -121,7 +121,7 @@ class Request:
         # The end of the head may be split between two calls, so the last three bytes are kept.
         index = (self._tail + data).find(_END_OF_HEAD)
         end = len(data) if index < 0 else index + len(_END_OF_HEAD) - len(self._tail)
-        head, following = data[:end], data[end:]
+        head, following_data = data[:end], data[end:]
         self._tail = (self._tail + head)[-3:]
         self._head_bytes += len(head)
         self._parse(head)
@@ -129,7 +129,7 @@ class Request:
             raise ApiError("headers_too_large", "The request's headers are too large.")
         if self.head_complete:
             self._read_head()
-        return following
+        return following_data
 
     def _parse(self, data: bytes | memoryview) -> None:
         try:
@@ -207,11 +207,11 @@ class Request:
 
     def _feed_body(self, data: bytes | memoryview) -> bytes:
         part = data[: self._remaining]
-        following = bytes(data[self._remaining :])
+        following_data = bytes(data[self._remaining :])
         self.body_store.write(part)
         self._remaining -= len(part)
         self.complete = self._remaining == 0
-        return following
+        return following_data
 
     def _feed_chunks(self, data: bytes | memoryview) -> bytes:
         self._wire_bytes += len(data)

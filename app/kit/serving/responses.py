@@ -11,7 +11,7 @@ from gunicorn.http import wsgi
 from app.kit.serving.requests import Request
 
 _GATHER_BYTES = 64 * 1024
-"""The number of buffered bytes from which a thread sends them."""
+"""The number of buffered bytes at which a thread starts to send them."""
 _MAX_BUFFERS = 16  # in one call of sendmsg
 _SLICE_SECONDS = 0.05
 """The time in seconds after which a thread pauses a long response to serve other connections."""

@@ -18,7 +18,7 @@ from app.kit.logging import get_logger
 from app.kit.serving.balance import ConnectionCount
 from app.kit.serving.connections import Connection, ConnectionState, ConnectionTable
 from app.kit.serving.limits import ClientLimits
-from app.kit.serving.refusals import Refusals
+from app.kit.serving.refusals import RefusalRenderer
 from app.kit.serving.responses import ClientGone
 
 log = get_logger("app.serving")
@@ -32,13 +32,15 @@ _MAX_UNSENT_KERNEL_BYTES = 128 * 1024
 class Sockets:
     """The open connections and their registrations with the kernel (epoll)."""
 
-    def __init__(self, limits: ClientLimits, refusals: Refusals, count: ConnectionCount) -> None:
+    def __init__(
+        self, limits: ClientLimits, refusal_renderer: RefusalRenderer, count: ConnectionCount
+    ) -> None:
         self.limits = limits
         self.connection_count = count
         self.table = ConnectionTable(limits.connections)
         self.lock = threading.RLock()
         self.epoll = select.epoll()
-        self._refusals = refusals
+        self._refusal_renderer = refusal_renderer
 
     def add(self, client: socket.socket, peer: object, server: object) -> None:
         """Register a new connection, and set the deadline for its first request."""
@@ -105,7 +107,7 @@ class Sockets:
 
     def refuse(self, connection: Connection, error: ApiError) -> None:
         """Send an error response, and close the connection once the client has received it."""
-        response = self._refusals.render(error, connection.request)
+        response = self._refusal_renderer.render(error, connection.request)
         if connection.request is not None:
             connection.request.body_store.close()
         connection.request = None
@@ -122,10 +124,10 @@ class Sockets:
         connection.socket.shutdown(socket.SHUT_WR)
         self.wait(connection, ConnectionState.LINGERING, self.limits.linger_seconds)
 
-    def run_guarded(self, connection: Connection, act: Callable[[Connection], None]) -> None:
-        """Run `act` on a connection. A failure closes only this connection."""
+    def run_guarded(self, connection: Connection, action: Callable[[Connection], None]) -> None:
+        """Run `action` on a connection. A failure closes only this connection."""
         try:
-            act(connection)
+            action(connection)
         except (ClientGone, OSError):
             self.close(connection)
         except Exception:

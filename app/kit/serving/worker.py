@@ -10,7 +10,7 @@ from app.kit.serving.balance import ConnectionCount
 from app.kit.serving.limits import ClientLimits
 from app.kit.serving.loop import EventLoop
 from app.kit.serving.pool import ThreadPool
-from app.kit.serving.refusals import Refusals
+from app.kit.serving.refusals import RefusalRenderer
 from app.kit.serving.sockets import Sockets
 from app.kit.settings import Settings
 
@@ -31,7 +31,7 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
         """
         settings = Settings.from_env(os.environ)
         sockets = Sockets(
-            self.build_limits(settings), Refusals(settings), ConnectionCount(self.age)
+            self.build_limits(settings), RefusalRenderer(settings), ConnectionCount(self.age)
         )
         pool = ThreadPool(self.wsgi, sockets, self.cfg)
         loop = EventLoop(self.sockets, sockets, pool)

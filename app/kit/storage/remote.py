@@ -224,11 +224,11 @@ class RemoteFiles:
     @contextmanager
     def use_local_path(self, key: str) -> Iterator[Path]:
         with temporary_folders.create_temporary_folder("copy") as folder:
-            copy = folder / temporary_folders.COPY_NAME
+            copy_path = folder / temporary_folders.COPY_NAME
             self.get_size(key)
             with _translate_errors(key):
-                self.system.get_file(self.build_path(key), str(copy))
-            yield copy
+                self.system.get_file(self.build_path(key), str(copy_path))
+            yield copy_path
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
         prefix_length = len(self.build_path("x")) - 1

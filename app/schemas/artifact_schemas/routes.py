@@ -140,7 +140,8 @@ def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> None
     """Delete a schema.
 
     Only a schema without tag sets can be deleted. Its documents are kept, but have no schema
-    afterwards. Its predictions are deleted, and routing rules that set it are disabled.
+    afterwards. Its predictions are deleted. Connectors no longer set the schema, and routing rules
+    that set it are disabled.
     """
     deleting.delete(schema_id, revision=revision)
 

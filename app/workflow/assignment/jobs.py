@@ -95,6 +95,6 @@ def unassign_team_without_labelers(job: Job) -> None:
 
 @jobs.handler("assignment.mark_nearly_due", queue="bulk", every=60)
 def mark_nearly_due(job: Job) -> None:
-    """Mark artifacts that are due within 24 hours, so that they are offered first."""
+    """Mark artifacts that are overdue or due within 24 hours, so that they are offered first."""
     while queries.mark_nearly_due():
         job.checkpoint()

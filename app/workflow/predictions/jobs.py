@@ -81,11 +81,11 @@ def _record_training_failure(job: Job, error: str) -> None:
     training.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_record_training_failure
 )
 def train(job: Job) -> None:
-    """Train a model for a schema version in a child process."""
+    """Train a model for a schema version, and enqueue the job that schedules the next run."""
     version_id = UUID(job.args["schema_version_id"])
     try:
         model_id = training.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
-    except training.DocumentsChanged:
+    except training.TrainingDocumentDeleted:
         raise jobs.Retry(training_failures.DOCUMENT_DELETED) from None
     except learning.LearningInterrupted:
         raise jobs.Retry(training_failures.PROCESS_KILLED) from None

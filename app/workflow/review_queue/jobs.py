@@ -65,7 +65,7 @@ def release_reviews_of_removed_member(job: Job) -> None:
     events=(organization_events.MEMBER_ROLE_CHANGED,),
     max_attempts=10,
 )
-def release_items_of_demoted_member(job: Job) -> None:
+def release_reviews_of_demoted_member(job: Job) -> None:
     """Release and unassign the reviews of a member whose new role does not allow reviewing."""
     data = job.args["data"]
     if Role[data["to"]] < Role.reviewer:
@@ -79,7 +79,7 @@ def release_items_of_demoted_member(job: Job) -> None:
     events=(organization_events.MEMBER_DISABLED,),
     max_attempts=10,
 )
-def release_items_of_disabled_user(job: Job) -> None:
+def release_reviews_of_disabled_user(job: Job) -> None:
     """Release and unassign the reviews of a user whose account was disabled."""
     user_id = UUID(job.args["data"]["user_id"])
     unassigning.release_and_unassign(user_id, job.checkpoint, reason="account_disabled")

@@ -77,7 +77,7 @@ def get_review_item(caller: Caller, item_id: UUID) -> object:
 
     Returns the item with its tag set, its artifact, and the latest prediction for the artifact.
     """
-    return items.get(item_id, caller=caller)
+    return items.get_item_details(item_id, caller=caller)
 
 
 @blueprint.post("/review-queue/{item_id}/claim", permission="review_queue:work", returns=ReviewItem)
@@ -129,7 +129,8 @@ def escalate_review_item(
 def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Accept many review items.
 
-    Accepts items that are selected by id or by filter. Returns the result for each item.
+    Accepts items that are selected by id or by filter. Lists the result for each id or, with a
+    filter, only the failures.
     """
     return bulk.accept_many(caller=caller, **body)
 
@@ -145,7 +146,7 @@ def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Reject many review items.
 
     Rejects items that are selected by id or by filter. All items are rejected for the same reason.
-    Returns the result for each item.
+    Lists the result for each id or, with a filter, only the failures.
     """
     return bulk.reject_many(caller=caller, **body)
 

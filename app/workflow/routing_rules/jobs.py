@@ -26,7 +26,7 @@ def _release_unrouted_document(job: Job, error: str) -> None:
     on_failure=_release_unrouted_document,
 )
 def route(batch: Sequence[Job]) -> None:
-    """Route new artifacts according to the routing rules."""
+    """Apply the routing rules to new artifacts, and make them available to labelers."""
     ids = [UUID(job.args["data"]["artifact_id"]) for job in batch]
     routing.route_ingested(ids, batch[0].checkpoint)
 

@@ -209,7 +209,9 @@ class SampleDocument(Schema):
     schema_id = Uuid(load_default=None, allow_none=True)
     metadata = JsonObject(load_default=dict)
     text = Str(max_length=MAX_TEXT_CHARS, load_default=None, allow_none=True)
-    confidence = Float(load_default=None, allow_none=True, description="Lowest tag confidence.")
+    confidence = Float(
+        load_default=None, allow_none=True, description="Lowest confidence of the predicted tags."
+    )
 
 
 class SimulateRoutingRules(AlternativesSchema):

@@ -24,7 +24,7 @@ def test_a_valid_draft_does_not_hide_an_invalid_one(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(documents, "find_problem", problems.get)
     expected = {organization_id: "The BIC is not valid."}
     for drafts in ([invalid, valid], [valid, invalid]):
-        assert documents.list_problems(drafts) == expected
+        assert documents.find_problems(drafts) == expected
 
 
 @pytest.fixture(params=["JPY", "KWD"])

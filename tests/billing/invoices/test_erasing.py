@@ -89,7 +89,7 @@ def test_erasing_waits_for_the_last_invoice_and_its_files(
     assert answer.status_code == 202
     assert not is_due(customer)  # The job that issues the invoices has not run yet.
     with monkeypatch.context() as patch, app.app_context():
-        patch.setattr(unbilled.queries, "list_first_open_months", lambda _: {})
+        patch.setattr(unbilled.queries, "get_first_open_months", lambda _: {})
         start, end = get_bounds("2004-06")
         with tenancy.organization(customer.org.id), db.transaction():
             issuing.issue_period(customer.org.id, start, end)

@@ -48,7 +48,7 @@ def list_history(org: Org) -> list[tuple[str, str]]:
 def list_segments(org: Org, start: datetime, end: datetime) -> list[tuple[str, datetime, datetime]]:
     with org.app.app_context(), tenancy.organization(org.id):
         organization = db.session().get_one(Organization, org.id)
-        changes = service.list_changes([org.id], start)[org.id]
+        changes = service.get_changes([org.id], start)[org.id]
         segments = service.list_segments(organization, changes, start, end)
         return [(segment.plan, segment.start, segment.end) for segment in segments]
 
@@ -283,11 +283,11 @@ def test_only_the_changes_from_the_period_on_are_read(free_customer: Customer) -
         free_customer.add_plan_change(before, at.isoformat(), after)
     with org.app.app_context(), tenancy.organization(org.id):
         organization = db.session().get_one(Organization, org.id)
-        every_change = service.list_changes([org.id], organization.created_at)[org.id]
+        every_change = service.get_changes([org.id], organization.created_at)[org.id]
         assert len(every_change) == len(times)
         starts = [*times, *(at + timedelta(hours=1) for at in times), organization.created_at]
         for start in starts:
-            changes = service.list_changes([org.id], start)[org.id]
+            changes = service.get_changes([org.id], start)[org.id]
             assert [row.changed_at for row in changes] == [at for at in times if at >= start]
             for end in (start + timedelta(hours=1), start + timedelta(days=3), now):
                 segments = service.list_segments(organization, changes, start, end)

@@ -202,7 +202,7 @@ def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]])
         tenancy.organization(exports.org.id),
         rows.open_snapshot({"schema_id": str(schema_id)}, include) as snapshot,
     ):
-        snapshot.copy(lambda row, *, is_last: lines.append(row) if is_last else None)
+        snapshot.copy_rows(lambda row, *, is_last: lines.append(row) if is_last else None)
     expected = [
         row
         for row in build_expected_rows(exports, include)

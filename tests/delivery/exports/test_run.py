@@ -162,7 +162,7 @@ def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> Non
                 pytest.raises(RuntimeError, match="enough"),
                 rows.open_snapshot({}, include) as snapshot,
             ):
-                snapshot.copy(stop)
+                snapshot.copy_rows(stop)
     assert len(exports.export_rows()) == 3
 
 

@@ -99,7 +99,7 @@ def _raise_killed(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     "at",
     [
-        "lock_notifications",
+        "acquire_advisory_lock",
         "record_causes",
         "list_members",
         "lock_open_notifications",

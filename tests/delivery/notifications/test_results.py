@@ -44,7 +44,7 @@ def test_whoever_requested_an_export_is_notified_when_it_fails(org: Org, work: W
     work()
     (note,) = list_notifications(org.api("reviewer"))
     assert (note["kind"], note["title"]) == ("export_failed", "Your csv export failed")
-    assert note["body"] == "The file could not be stored."
+    assert note["body"] == "The file could not be stored. Retry later."
     assert note["link"] == f"/api/v1/exports/{export_id}"
 
 

@@ -208,7 +208,7 @@ def test_the_latest_runs_are_found_by_an_index(scheduled: Any, postgres: Embedde
         cursor.execute("ANALYZE exports, scheduled_exports, scheduled_export_runs")
     app, organization = scheduled.org.app, tenancy.organization(scheduled.org.id)
     with app.app_context(), organization, explaining(app) as explained:
-        latest_runs = runs.list_latest_runs([UUID(never_run), *latest_job_ids])
+        latest_runs = runs.get_latest_runs([UUID(never_run), *latest_job_ids])
     assert {export_id: str(row[1].id) for export_id, row in latest_runs.items()} == latest_job_ids
     (statement,) = explained
     assert statement.rows_by_index["ix_scheduled_export_runs_list"] == 2

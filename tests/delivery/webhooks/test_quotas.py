@@ -19,7 +19,7 @@ from app.delivery.webhooks.quotas import PickedWebhook, Quotas
 from app.delivery.webhooks.states import (
     MAX_CONCURRENT,
     MAX_CONCURRENT_NOT_QUICK,
-    MAX_PREFETCHED,
+    MAX_PREFETCHED_ATTEMPTS,
     SLOW_SECONDS,
     AttemptLimits,
 )
@@ -198,7 +198,7 @@ def test_with_the_first_failure_no_other_attempt_starts_and_all_goes_back() -> N
     deliverer.run()
     assert deliverer.sending(hook) == MAX_CONCURRENT == 8
     failed = deliverer.end(deliverer.under_way[0], ok=False)
-    assert deliverer.requeue_unsent() == MAX_PREFETCHED == 8
+    assert deliverer.requeue_unsent() == MAX_PREFETCHED_ATTEMPTS == 8
     assert deliverer.run() == [], "the outcome is not written yet"
     deliverer.write(failed)
     for attempt in list(deliverer.under_way):

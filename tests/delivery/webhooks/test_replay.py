@@ -396,7 +396,7 @@ def test_the_end_of_a_range_is_checked_without_its_start(hooks: Any) -> None:
     before_retention = datetime.now(UTC) - timedelta(days=30, minutes=1)
     status, error = _get_replay_error(hooks, created, to=before_retention.isoformat())
     assert (status, error["field"]) == (400, "replay.to")
-    assert error["message"] == "`to` must not be more than 30 days ago."
+    assert error["message"] == "`replay.to` must not be more than 30 days ago."
     assert datetime.fromisoformat(error["details"]["earliest"]) > before_retention
     within_retention = before_retention + timedelta(hours=1)
     webhook = _replay(hooks, created, to=within_retention.isoformat())

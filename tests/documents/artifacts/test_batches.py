@@ -41,14 +41,14 @@ def _list_archived(workspace: Workspace) -> list[UUID]:
 
 def _run_after_search(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
     """Run `then` between the search by the filter and the first batch."""
-    find = bulk.find
+    find = bulk.find_ids
 
     def found(*args: Any, **how: Any) -> bulk.MatchedIds:
         result = find(*args, **how)
         then()
         return result
 
-    monkeypatch.setattr(bulk, "find", found)
+    monkeypatch.setattr(bulk, "find_ids", found)
 
 
 def test_each_batch_emits_an_event(workspace: Workspace) -> None:

@@ -291,7 +291,7 @@ def test_staged_files_are_kept_for_a_day(org: Org, stored: Stored, work: Work) -
 def test_the_sweep_continues_after_the_folder_of_its_last_checkpoint(
     org: Org, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cleaning, "_BATCH", 1)
+    monkeypatch.setattr(cleaning, "_BATCH_SIZE", 1)
     first, second, third = (build_blob_key(org.id, digit * 64) for digit in "abc")
     positions = [f"organizations/{org.id}"]
 

@@ -260,7 +260,7 @@ def test_old_documents_are_found_until_they_are_indexed_again(org: Org) -> None:
 def test_indexing_continues_after_an_interruption(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "BATCH", 2)
+    monkeypatch.setattr(searching, "BATCH_SIZE", 2)
     workspace = Workspace(org)
     for number in range(5):
         create_text(org.api("labeler"), f"{ENGLISH} {number}", f"{number}")

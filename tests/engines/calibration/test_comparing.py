@@ -90,4 +90,4 @@ def test_nothing_is_compared_without_documents() -> None:
     assert compare_models([], []) is None
     assert compare_models([Outcomes()], [Outcomes()]) is None
     words = describe_comparison(None, "a", "b")
-    assert words == "Not compared: no document has feedback on both models."
+    assert words == "Not compared: too few values have feedback on both models."

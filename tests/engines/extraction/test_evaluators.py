@@ -32,14 +32,14 @@ def test_exported_trees_decide_as_scikit_learn(data):
 
 def test_stored_rankers_decide_the_same(data):
     rows, labels = data
-    for ranker in (trees.fit_trees(rows, labels), trees.fit_logistic(rows, labels)):
+    for ranker in (trees.fit_trees(rows, labels), trees.fit_logistic_ranker(rows, labels)):
         again = trees.read_ranker(trees.to_arrays(ranker))
         assert np.array_equal(again.compute_log_odds(rows), ranker.compute_log_odds(rows))
 
 
 def test_the_logistic_ranker_decides_as_scikit_learn(data):
     rows, labels = data
-    ours = trees.fit_logistic(rows, labels, inverse_strength=1.0)
+    ours = trees.fit_logistic_ranker(rows, labels, inverse_strength=1.0)
     scaled = ((rows - rows.mean(axis=0)) / rows.std(axis=0)).clip(-4, 4)
     fitted = LogisticRegression(C=1.0, class_weight="balanced", max_iter=300).fit(scaled, labels)
     assert np.abs(ours.compute_log_odds(rows) - fitted.decision_function(scaled)).max() < 1e-6

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.engines.fields.decimals import format_decimal
 from app.engines.fields.json_schema import ranges
-from app.engines.fields.json_schema.portable import to_portable
+from app.engines.fields.json_schema.portable import translate_pattern
 from app.engines.fields.patterns import compile_pattern
 from tests.factories.properties import examples
 
@@ -95,9 +95,9 @@ def test_patterns_are_told_in_shared_words_or_not_at_all(
 ) -> None:
     compile_pattern(pattern)
     if pattern == r"[^\W_]+":
-        assert to_portable(pattern) is not None
+        assert translate_pattern(pattern) is not None
     else:
-        assert to_portable(pattern) == portable_pattern
+        assert translate_pattern(pattern) == portable_pattern
 
 
 ATOMS = st.sampled_from(
@@ -121,7 +121,7 @@ def test_a_pattern_in_shared_words_finds_what_it_found(pattern: str, text: str) 
         original = compile_pattern(pattern)
     except ValueError:
         return
-    portable_pattern = to_portable(pattern)
+    portable_pattern = translate_pattern(pattern)
     if portable_pattern is None:
         return
     # Python's `$` also stands before a last line feed; ECMA-262's and RE2's do not.

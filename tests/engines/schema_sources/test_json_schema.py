@@ -78,7 +78,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "minLength": "x"}, "text", "minimum length was left out"),
         ({"type": "number", "minimum": 3, "maximum": 2}, "number", f"maximum {LESS}"),
         ({**STRING, "minLength": 3, "maxLength": 2}, "text", f"maximum length {LESS}"),
-        ({"type": "integer", "maximum": "x"}, "integer", "maximum was left out: is not a number"),
+        ({"type": "integer", "maximum": "x"}, "integer", "was left out: it is not a number"),
         ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself was excluded"),
         ({"type": "integer", "multipleOf": 5}, "integer", "Not imported: multipleOf"),
         ({"type": "string", "default": "x"}, "text", "Not imported: default"),
@@ -87,7 +87,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "options": {"hidden": True}}, "text", "Not imported: options"),
         ({"enum": [1, 2]}, "choice", "were converted to text"),
         ({"enum": ["a", {}]}, "choice", "not a plain value"),
-        ({"enum": ["a", "x" * 201]}, "choice", "too long"),
+        ({"enum": ["a", "x" * 201]}, "choice", "over 200 characters"),
         ({"enum": [{}]}, "text", "None of the options"),
         ({"enum": []}, "text", "None of the options"),
         ({"enum": [str(n) for n in range(1001)]}, "text", "more than 1,000 options"),
@@ -207,7 +207,7 @@ def test_nested_properties_are_required_only_if_their_parents_are() -> None:
         ("postal_work_street", "Postal: Work: Street", False),
     ]
     assert {w.message for w in found.warnings} == {
-        "The object's properties became separate fields with its name as prefix."
+        "The object's properties became separate fields, prefixed with the object's name."
     }
 
 

@@ -70,7 +70,7 @@ def test_a_body_that_takes_long_does_not_slip_in(
             closing.join()
         return result
 
-    monkeypatch.setattr(operation, "_LONG_BODY_SECONDS", 0.0)
+    monkeypatch.setattr(operation, "_REAUTHENTICATE_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(module, reader, read_while_closing)
     answer = org.api("admin").post(path, **body)
     assert closed == [0, 202]

@@ -58,7 +58,7 @@ def _get_sample_sizes(report: dict[str, Any]) -> tuple[int, int]:
 
 
 def test_a_document_is_one_observation(labeling: Labeling, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "BATCH", 7)
+    monkeypatch.setattr(samples, "BATCH_SIZE", 7)
     before = _add_with_two_copies(labeling, 35, 7, build_kind_values(80, 10))
     after = _add_with_two_copies(labeling, 7, 0, build_kind_values(5, 40))
     for tag_set_ids in before:

@@ -85,7 +85,7 @@ def test_models_without_common_documents_are_not_compared(assisted: Assisted, sc
     newest = _list_models(assisted)[0]
     assert newest["comparison"]["documents"] == 0
     assert newest["comparison"]["difference"] is None
-    verdict = "Not compared: no document has feedback on both models."
+    verdict = "Not compared: too few values have feedback on both models."
     assert newest["comparison"]["verdict"] == verdict
 
 

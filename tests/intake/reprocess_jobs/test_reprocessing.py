@@ -65,7 +65,7 @@ def _run_due_jobs(imports: Imports) -> None:
 def _create(imports: Imports, selection: FailedSelection = FailedSelection()) -> str:  # noqa: B008
     """Create the job that the command creates, and return its id."""
     with imports.org.app.app_context(), tenancy.organization(imports.org.id), db.transaction():
-        return str(service.create_for_failed(selection).id)
+        return str(service.create_for_failed_documents(selection).id)
 
 
 def test_a_request_is_a_job_with_one_item(imports: Imports) -> None:

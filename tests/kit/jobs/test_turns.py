@@ -46,7 +46,7 @@ def _fill(org: Org, function: str, count: int) -> None:
 
 
 def _claim(
-    app: Flask, queue: str, after: UUID = claims.BEFORE_FIRST_ORGANIZATION, *, quota: int = 10
+    app: Flask, queue: str, after: UUID = claims.NO_ORGANIZATION_KEY, *, quota: int = 10
 ) -> list[ClaimedJob]:
     with transaction_across_organizations(app):
         return claims.claim(
@@ -65,7 +65,7 @@ def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
     for other in orgs[1:]:
         _fill(other, f"{queue}.one", 2)
     served: list[UUID] = []
-    after = claims.BEFORE_FIRST_ORGANIZATION
+    after = claims.NO_ORGANIZATION_KEY
     for _ in range(6):
         (job,) = _claim(app, queue, after)
         after = claims.get_fairness_key(job)
@@ -104,7 +104,7 @@ def test_a_claim_reads_no_more_rows_with_a_longer_backlog(
     )
     _fill(other, f"{queue}.one", 1)
     with explaining(app) as explained:
-        for after in (claims.BEFORE_FIRST_ORGANIZATION, org.id, other.id):
+        for after in (claims.NO_ORGANIZATION_KEY, org.id, other.id):
             assert _claim(app, queue, after)
         assert _has_claimable_job(app, queue, quota=10)
     assert len(explained) >= 4

@@ -87,7 +87,7 @@ def archive(workspace: Workspace, item: str) -> None:
 
 def run_after_find(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
     """Call `then` between the filter's query and the first batch."""
-    find = bulk.find
+    find = bulk.find_ids
 
     def find_and_call(*args: Any, **options: Any) -> bulk.MatchedIds:
         result = find(*args, **options)
@@ -96,4 +96,4 @@ def run_after_find(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> 
             pool.submit(then).result()
         return result
 
-    monkeypatch.setattr(bulk, "find", find_and_call)
+    monkeypatch.setattr(bulk, "find_ids", find_and_call)

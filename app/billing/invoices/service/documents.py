@@ -23,7 +23,7 @@ _FOLDER = "invoices"
 """The folder for invoice files. It is kept when the organization and its own folder are erased."""
 
 
-def render_missing(job: Job) -> list[str]:
+def render_missing_files(job: Job) -> list[str]:
     """Render and store the missing files of the current organization's issued invoices.
 
     An invoice that cannot be rendered does not block other invoices. Its error is logged. Commits
@@ -51,7 +51,7 @@ def find_problem(draft: Invoice, *, corrected_invoice_number: str | None = None)
     return None
 
 
-def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
+def find_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
     """Return the rendering problem of each organization's first invalid draft, by organization id.
 
     Only drafts with a buyer are checked. Drafts without a buyer wait for the billing profile.

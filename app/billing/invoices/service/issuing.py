@@ -53,7 +53,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
         organizations = queries.lock_organizations(organization_ids)
         billed_ids = [organization.id for organization in organizations]
         plan_changes.apply_due_changes(billed_ids)
-        invoices = queries.list_by_period(billed_ids, start)
+        invoices = queries.get_by_period(billed_ids, start)
         issued_keys = {key for key, row in invoices.items() if row.status != InvoiceStatus.DRAFT}
         # An organization can have an issued invoice in one currency and a draft in another. Such an
         # organization is not done.
@@ -80,7 +80,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
 def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[Invoice]:
     """Create and issue the invoices of one organization for a period that has ended.
 
-    Returns the invoices that this call created or updated, including those that are still drafts.
+    Returns the same invoices, and raises the same errors, as `issue_many`.
     """
     return issue_many([organization_id], start, end)
 
@@ -88,8 +88,7 @@ def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[
 def issue_drafts(organization_id: UUID) -> list[Invoice]:
     """Compute the current organization's draft invoices again, and issue them.
 
-    Returns the invoices that this call created or updated, including those that are still drafts,
-    because there is no billing profile or they cannot be rendered.
+    Returns the same invoices, and raises the same errors, as `issue_many` for each period.
     """
     return [
         invoice
@@ -134,7 +133,7 @@ def _collect_inputs(
     ids = [organization.id for organization in organizations]
     measuring.settle_many(ids, period.end)
     quantities = measuring.measure_many(ids, period.start, period.end)
-    changes = plan_changes.list_changes(ids, period.start)
+    changes = plan_changes.get_changes(ids, period.start)
     profiles_by_id = profiles.find_many(ids)
     versions = PlanVersions()
     return [

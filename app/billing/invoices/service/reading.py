@@ -28,7 +28,7 @@ from app.kit.stored_files import build_linked_download
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    invoice_page = queries.list_page(page, filters)
+    invoice_page = queries.list_invoices(page, filters)
     return replace(invoice_page, items=[render(invoice) for invoice in invoice_page.items])
 
 
@@ -50,7 +50,7 @@ def get(invoice_id: UUID) -> dict[str, Any]:
     return render(errors.require_found(queries.get(invoice_id)))
 
 
-def get_upcoming(organization_id: UUID) -> dict[str, Any]:
+def get_upcoming_invoice(organization_id: UUID) -> dict[str, Any]:
     """Return the invoice that would be created if the current month were closed now.
 
     The invoice contains the price of the current plan until the end of the month, and the usage so
@@ -61,7 +61,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     organization = db.session().get_one(Organization, organization_id)
     month = get_month_bounds(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
-    changes = plan_changes.list_changes([organization_id], month.start)[organization_id]
+    changes = plan_changes.get_changes([organization_id], month.start)[organization_id]
     inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), measuring.measure_period)
     contents = computing.compute(inputs, month, configuration)
     currency = catalog.get_plan(organization.plan).currency

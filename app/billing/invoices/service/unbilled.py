@@ -16,7 +16,7 @@ from app.kit import db, tenancy
 _TENANCY_REASON = "the last invoices of several organizations are checked"
 
 
-def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
+def find_unbilled_ids(organization_ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids of those closed organizations whose last invoices are not complete.
 
     The last invoices of an organization are not complete if it had a plan with a price in a month
@@ -36,10 +36,10 @@ def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
 
 def _list_organization_ids_with_priced_plan(organization_ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids of organizations with a priced plan in or after the first uninvoiced month."""
-    months = queries.list_first_open_months(organization_ids)
+    months = queries.get_first_open_months(organization_ids)
     if not months:
         return set()
-    changes = plan_changes.list_changes(list(months), min(months.values()))
+    changes = plan_changes.get_changes(list(months), min(months.values()))
     versions = PlanVersions()
     priced_ids = set()
     statement = select(Organization).where(Organization.id.in_(months))

@@ -14,7 +14,10 @@ WARN_JOB = "usage.warn"
 
 
 def find_reached_percent(used: int, limit: int | None) -> int | None:
-    """Return the highest of `PERCENTS` that `used`, in percent of `limit`, has reached, or None."""
+    """Return the highest percentage of `limit` in `PERCENTS` that `used` has reached.
+
+    Returns None if there is no limit, or if no percentage is reached.
+    """
     if limit is None:
         return None
     return max((p for p in PERCENTS if used * 100 >= limit * p), default=None)

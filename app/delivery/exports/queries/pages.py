@@ -89,7 +89,7 @@ class PageReader:
                 yield row
 
     def read_page_text(self, artifact_id: str, number: int) -> str | None:
-        """Return the text of a page, or None if the page is empty or its words are stored."""
+        """Return the text to lay out on a page; None if the page is empty or has stored words."""
         values = {
             "organization_id": str(tenancy.current_organization_id()),
             "artifact_id": artifact_id,

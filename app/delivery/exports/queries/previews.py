@@ -60,7 +60,7 @@ class _RowCollector:
 def read_first_rows(
     filter_: Mapping[str, Any], include: Mapping[str, Any], *, limit: int, max_bytes: int
 ) -> tuple[list[Version], list[bytes]]:
-    """Return the schema versions of an export's first `limit` tag sets, and its first rows as JSON.
+    """Return the schema versions of an export's first `limit` tag sets, and the first rows as JSON.
 
     Returns at most `limit` rows, and only as many rows as fit into `max_bytes`, but always the
     first row. If the first row is too large, its history ends with the last revision that fits.
@@ -68,7 +68,7 @@ def read_first_rows(
     """
     organization_id = tenancy.current_organization_id()
     statements = Statements.build(organization_id, filter_, include, limit=limit)
-    with rows.connect(rows.NO_WORKERS, rows.NO_WORKERS) as connection:
+    with rows.connect(rows.DISABLE_PARALLEL_WORKERS, rows.DISABLE_PARALLEL_WORKERS) as connection:
         versions = rows.list_versions(connection, statements)
         collector = _RowCollector(limit, max_bytes)
         lines = LineWriter(versions, collector.receive, statements)

@@ -32,9 +32,9 @@ _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01
 
 # There are no timeouts, because an export may run for hours. There are no parallel workers, because
 # the other cores serve requests and run the Python code that receives the COPY lines.
-NO_WORKERS = "SET LOCAL max_parallel_workers_per_gather = 0"
+DISABLE_PARALLEL_WORKERS = "SET LOCAL max_parallel_workers_per_gather = 0"
 _SETTINGS = (
-    f"SET LOCAL statement_timeout = 0; {NO_WORKERS};"
+    f"SET LOCAL statement_timeout = 0; {DISABLE_PARALLEL_WORKERS};"
     " SET LOCAL idle_in_transaction_session_timeout = 0"
 )
 
@@ -74,7 +74,7 @@ class Snapshot:
         self.total = sum(version.count for version in self.versions)
         self.taken_at: datetime = connection.exec_driver_sql("SELECT now()").scalar_one()
 
-    def copy(self, receive: ChunkReceiver) -> int:
+    def copy_rows(self, receive: ChunkReceiver) -> int:
         """Pass every tag set as JSON to `receive`, in one or more chunks (see `engines.formats`).
 
         Tag sets are passed in the order of their creation, followed by removed tag sets. Returns
@@ -91,7 +91,7 @@ class Snapshot:
 
     @contextmanager
     def open_page_reader(self) -> Iterator["PageReader"]:
-        """Open a second connection with the same snapshot, to read pages during `copy`."""
+        """Open a second connection with the same snapshot, to read pages during `copy_rows`."""
         snapshot_id = self._connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
         with connect(f"SET TRANSACTION SNAPSHOT '{snapshot_id}'") as connection:
             yield PageReader(connection)

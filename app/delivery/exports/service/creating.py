@@ -55,6 +55,7 @@ def create(
 
     `api_key_id` is set if an API key of the user `created_by` requested the export. The filter of
     a scheduled export may refer to a deleted schema, labeler or document, which matches no tag set.
+    If the filter has a period, the organization's watermark is raised to the end of the period.
     Raises 400 `validation_error` if the request is invalid, and 503 while the disk is full.
     """
     if scheduled_export_id is None:
@@ -219,7 +220,7 @@ def check_references(filter_: Mapping[str, Any]) -> None:
     artifact_ids = set(filter_.get("artifact_ids") or ())
     missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing_count:
-        message = f"Must contain only ids of artifacts that exist. Unknown ids: {missing_count}."
+        message = f"Must contain only ids of artifacts. Number of unknown ids: {missing_count}."
         raise errors.invalid(message, "filter.artifact_ids")
 
 

@@ -23,7 +23,7 @@ GRACE_PERIOD = timedelta(hours=1)
 """The time for which an expired file is kept, for downloads that have already begun."""
 
 _BATCH_SIZE = 100
-_STORAGE_FAILURE = ("service_unavailable", "The file could not be stored.")
+_STORAGE_FAILURE = ("service_unavailable", "The file could not be stored. Retry later.")
 _FAILURES = {
     **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
     "TooManyColumnsError": (
@@ -31,7 +31,7 @@ _FAILURES = {
         "The file would have more columns than its format allows. Export a single schema.",
     ),
 }
-_UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts.")
+_UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts. Retry later.")
 
 
 def start(export_id: UUID) -> Export | None:

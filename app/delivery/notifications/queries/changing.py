@@ -56,7 +56,7 @@ def set_read(
     """Mark a notification in the scope as read or unread; return the notification, or None.
 
     Returns None if the notification is not in the scope. If `seen_count` is not None, a
-    notification with more events than this is not marked as read.
+    notification with more than `seen_count` events is not marked as read.
     """
     read_at: ColumnElement[Any] = null()
     if read:
@@ -77,7 +77,7 @@ def delete_notification(
 ) -> bool:
     """Delete a notification if it is in the scope, and return whether it was deleted.
 
-    If `seen_count` is not None, a notification with more events than this is not deleted.
+    If `seen_count` is not None, a notification with more than `seen_count` events is not deleted.
     """
     is_seen = true() if seen_count is None else Notification.count <= seen_count
     statement = (
@@ -88,7 +88,7 @@ def delete_notification(
     return db.execute_bulk(statement).first() is not None
 
 
-def get_count(notification_id: UUID, scope: NotificationScope) -> int | None:
+def get_event_count(notification_id: UUID, scope: NotificationScope) -> int | None:
     """Return how many events a notification covers, or None if it is not in the scope."""
     statement = select(Notification.count).where(
         Notification.id == notification_id, *scope.build_conditions()
@@ -102,8 +102,9 @@ def mark_batch_as_read(
     """Mark a batch of unread notifications in one organization as read, newest first.
 
     The batch begins after the position `after`, or with the newest notification if it is None.
-    Returns the last position in the batch (None if no unread notifications were left) and the
-    number of notifications that were marked.
+    A notification that another transaction changes at the same time stays unread. Returns the last
+    position in the batch (None if no unread notifications were left) and the number of
+    notifications that were marked.
     """
     values = {
         "organization_id": organization_id,

@@ -87,10 +87,10 @@ _WRITE = text(
 )
 
 
-def lock_notifications() -> None:
+def acquire_advisory_lock() -> None:
     """Acquire the organization's advisory lock for open notifications until the transaction ends.
 
-    Without it, two transactions could open two notifications for the same user and message.
+    Without this lock, two transactions could open two notifications for the same user and message.
     """
     key = f"{tenancy.current_organization_id()}/notifications"
     db.session().execute(_LOCK, {"key": key})

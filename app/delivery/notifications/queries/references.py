@@ -77,12 +77,12 @@ def get_comment(comment_id: UUID) -> Comment | None:
     return db.find_row(Comment, statement)
 
 
-def list_document_names(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:
+def get_document_names(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:
     """Return document names by artifact id; deleted documents are omitted."""
     return _fetch_names(select(Artifact.id, Artifact.name), Artifact.id, artifact_ids)
 
 
-def list_tag_set_document_names(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
+def get_tag_set_document_names(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
     """Return the name of each tag set's document by tag set id; deleted tag sets are omitted."""
     statement = select(TagSet.id, Artifact.name).join(
         Artifact, build_join(TagSet.artifact_id, Artifact)
@@ -90,7 +90,7 @@ def list_tag_set_document_names(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
     return _fetch_names(statement, TagSet.id, tag_set_ids)
 
 
-def list_user_names(user_ids: Iterable[UUID]) -> dict[UUID, str]:
+def get_user_names(user_ids: Iterable[UUID]) -> dict[UUID, str]:
     """Return the names of users by id."""
     return _fetch_names(select(User.id, User.name), User.id, user_ids)
 

@@ -130,7 +130,7 @@ def collect_notices(notices: Sequence[Notice]) -> None:
 
     One notification covers all notices to the same user on the same topic; it is not written if the
     user's preferences exclude it. Executes a fixed number of SQL statements, regardless of the
-    number of notices or users. Call `queries.lock_notifications` first, in the same transaction.
+    number of notices or users. Call `queries.acquire_advisory_lock` first, in the same transaction.
     """
     members = queries.list_members(notices) if notices else []
     if not members:

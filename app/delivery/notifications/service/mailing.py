@@ -25,7 +25,7 @@ from app.delivery.notifications.service.sending import messages
 from app.identity.users import preferences, unsubscribing
 from app.kit.db import Checkpoint
 from app.kit.emails import Email, Emails
-from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
+from app.kit.links import build_absolute_url, build_open_link, build_unsubscribe_url
 
 
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
@@ -197,5 +197,5 @@ def _render_combined_title(first: MailedNotification, additional_count: int) -> 
 def _build_quote(notification: MailedNotification) -> str:
     # Each notification has its own link, so the email shows the links as text instead of a button.
     link = _build_page_link(notification)
-    lines = (notification.title, notification.body, make_absolute(link) if link else "")
+    lines = (notification.title, notification.body, build_absolute_url(link) if link else "")
     return "\n".join(line for line in lines if line)

@@ -37,9 +37,9 @@ def replace(
 ) -> dict[str, Any]:
     """Replace the caller's delivery preferences, and return them.
 
-    The new preferences also apply to pending emails. Raises 403 for a limited session (see
-    `session_scope`), 400 `validation_error` if the start and end of the quiet hours are equal, and
-    409 `stale_precondition` if `revision` is outdated.
+    The new preferences also apply to pending emails. Raises 403 for a limited session if the user
+    is also a member of other organizations, 400 `validation_error` if the start and end of the
+    quiet hours are equal, and 409 `stale_precondition` if `revision` is outdated.
     """
     session_scope.check_account_change(caller)
     quiet_from = quiet_to = None

@@ -50,7 +50,7 @@ def set_read(
 ) -> NotificationRow:
     """Mark a notification as read or unread, and return it. Raises 404 if it does not exist.
 
-    If `seen_count` is not None, a notification with more events than this is not marked as read.
+    If `seen_count` is set, a notification with more than `seen_count` events is not marked as read.
     """
     with tenancy.across_organizations(reason=_REASON):
         scope = _build_scope(caller)
@@ -59,11 +59,10 @@ def set_read(
 
 
 def mark_all_as_read(caller: Caller) -> dict[str, int]:
-    """Mark all of the caller's notifications as read, and return how many were marked.
+    """Mark all of the caller's notifications as read; return how many: {"read": number}.
 
-    The number is returned as `read`. Each batch is marked in a separate transaction, so no lock is
-    held for long. The newest notifications are marked first, so notifications that are created in
-    the meantime stay unread.
+    Each batch is marked in a separate transaction, so no lock is held for long. The newest
+    notifications are marked first, so notifications that are created in the meantime stay unread.
     """
     marked_count = 0
     with tenancy.across_organizations(reason=_REASON):
@@ -80,15 +79,16 @@ def mark_all_as_read(caller: Caller) -> dict[str, int]:
 def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = None) -> None:
     """Delete a notification; its email is no longer sent.
 
-    Raises 404 if it does not exist. If `seen_count` is not None and the notification has more
-    events than this, raises 409 `stale_precondition` with their number as `details.count`.
+    Raises 404 if the notification does not exist. If `seen_count` is not None and the notification
+    has more than `seen_count` events, raises 409 `stale_precondition` with the number of events as
+    `details.count`.
     """
     with tenancy.across_organizations(reason=_REASON):
         scope = _build_scope(caller)
         if changing.delete_notification(notification_id, scope, seen_count=seen_count):
             return
-        count = errors.require_found(changing.get_count(notification_id, scope))
-    message = "The notification has more events now. Read it again before you delete it."
+        count = errors.require_found(changing.get_event_count(notification_id, scope))
+    message = "The notification has more events now. To delete it, send the current `count`."
     raise errors.ApiError("stale_precondition", message, details={"count": count})
 
 

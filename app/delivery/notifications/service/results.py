@@ -89,7 +89,7 @@ def notify_of_accepted_invitation(event: Event) -> None:
         "invitation_accepted",
         kind="invitation",
         values={
-            "member": references.list_user_names([user_id]).get(user_id, ""),
+            "member": references.get_user_names([user_id]).get(user_id, ""),
             "email": invitation.email,
         },
         link=f"/api/v1/organizations/{invitation.slug}/members",

@@ -40,9 +40,9 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
     If documents were distributed among several users, each user is notified of the number of
     documents assigned to that user.
     """
-    payloads = _claim_payloads(events)
-    document_names = references.list_document_names(_list_first_ids(payloads, "artifact_ids"))
-    user_names = _list_actor_names(payloads)
+    payloads = _record_new_events(events)
+    document_names = references.get_document_names(_list_first_ids(payloads, "artifact_ids"))
+    user_names = _get_actor_names(payloads)
     notices = (_build_assignment_notices(data, document_names, user_names) for data in payloads)
     collect_notices(list(chain.from_iterable(notices)))
 
@@ -86,8 +86,8 @@ def _group_by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
 
 def notify_of_assigned_reviews(events: Sequence[Event]) -> None:
     """Notify reviewers of tag sets that were assigned or escalated to them."""
-    payloads = _claim_payloads(events)
-    user_names = _list_actor_names(payloads)
+    payloads = _record_new_events(events)
+    user_names = _get_actor_names(payloads)
     collect_notices(
         [
             Notice(
@@ -144,7 +144,7 @@ def notify_of_connector_alert(event: Event) -> None:
 def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of rejected tag sets, and users to whom a document was transferred."""
     notices = []
-    for data, values in _claim_decisions(events):
+    for data, values in _record_new_decisions(events):
         is_sent_back = data["send_to"] in ("labeler", data["labeler_id"])
         if data["labeler_id"] is not None:
             topic_name = "label_sets_sent_back" if is_sent_back else "label_sets_rejected"
@@ -162,7 +162,7 @@ def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
 def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers whose accepted or rejected tag sets were reopened as drafts."""
     notices = []
-    for data, values in _claim_decisions(events):
+    for data, values in _record_new_decisions(events):
         if data["labeler_id"] is not None and data.get("to") != "review":
             link = f"{_API}/tag-sets/{data['tag_set_id']}"
             user_ids = _parse_uuids([data["labeler_id"]])
@@ -170,13 +170,13 @@ def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
     collect_notices(notices)
 
 
-def _claim_decisions(
+def _record_new_decisions(
     events: Sequence[Event],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Claim events; yield the payload and `Notice` values of those whose documents exist."""
-    payloads = _claim_payloads(events)
+    """Record events as handled; yield new payloads with `Notice` values if the document exists."""
+    payloads = _record_new_events(events)
     artifact_ids = _parse_uuids(data["artifact_id"] for data in payloads)
-    document_names = references.list_document_names(artifact_ids)
+    document_names = references.get_document_names(artifact_ids)
     for data in payloads:
         document_name = document_names.get(UUID(data["artifact_id"]))
         if document_name is not None:
@@ -186,8 +186,8 @@ def _claim_decisions(
 
 
 def notify_of_returned_reviews(events: Sequence[Event]) -> None:
-    """Notify administrators of escalated tag sets that the assignee can no longer review."""
-    payloads = [data for data in _claim_payloads(events) if data["escalated_ids"]]
+    """Notify administrators of escalated reviews that their assignee can no longer do."""
+    payloads = [data for data in _record_new_events(events) if data["escalated_ids"]]
     collect_notices(
         [
             Notice("escalations_returned", **values, everybody=True, min_role=Role.admin)
@@ -204,7 +204,7 @@ def _list_review_values(
     `property_name` is the payload property with the ids of tag sets. A payload whose only tag set
     was deleted is skipped.
     """
-    names = references.list_tag_set_document_names(_list_first_ids(payloads, property_name))
+    names = references.get_tag_set_document_names(_list_first_ids(payloads, property_name))
     for data in payloads:
         ids = _parse_uuids(data[property_name])
         known_names = _list_known_names(ids, names)
@@ -242,7 +242,7 @@ def _notify_owners(message_name: str, event: Event, user_id: UUID, keys: Sequenc
         kind="api_key_creator_left",
         role=Role.owner,
         values={
-            "creator": references.list_user_names([user_id]).get(user_id, ""),
+            "creator": references.get_user_names([user_id]).get(user_id, ""),
             "keys": "\n".join([*descriptions, *(["…"] if len(keys) > _MAX_LISTED_KEYS else [])]),
         },
         count=len(keys),
@@ -251,22 +251,22 @@ def _notify_owners(message_name: str, event: Event, user_id: UUID, keys: Sequenc
     )
 
 
-def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Claim the events that were not handled before; return their payloads, sorted by event id.
+def _record_new_events(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Record events as handled; return the payloads of those not handled before, by event id.
 
-    Calls `queries.lock_notifications`, as `collect_notices` requires.
+    Calls `queries.acquire_advisory_lock`, as `collect_notices` requires.
     """
     if not events:
         return []
-    queries.lock_notifications()
+    queries.acquire_advisory_lock()
     payload_by_id = {event.id: event.data for event in events}
     new_ids = queries.record_causes(payload_by_id)
     return [payload_by_id[event_id] for event_id in sorted(new_ids)]
 
 
-def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
+def _get_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
     user_ids = _parse_uuids(data["by"] for data in payloads if data.get("by"))
-    return references.list_user_names(user_ids)
+    return references.get_user_names(user_ids)
 
 
 def _build_actor_values(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def get(export_id: UUID, *, lock: bool = False) -> ScheduledExport | None:
 
 
 def set_state(export_id: UUID, **state: object) -> None:
-    """Update columns of a scheduled export that users do not edit; keep the revision."""
+    """Update columns that users do not edit; keep the revision and the time of the last update."""
     statement = (
         update(ScheduledExport)
         .where(ScheduledExport.id == export_id)
@@ -72,8 +72,8 @@ def set_state(export_id: UUID, **state: object) -> None:
     db.session().execute(statement)
 
 
-def read_clock() -> datetime:
-    """Return when the transaction began, by the database's clock; workers' clocks may differ."""
+def get_transaction_time() -> datetime:
+    """Return the time at which the transaction began, according to the database's clock."""
     now: datetime = db.session().execute(select(func.now())).scalar_one()
     return now
 
@@ -112,7 +112,7 @@ def lock_due_exports(limit: int) -> list[ScheduledExport]:
     return list(db.session().execute(statement).scalars())
 
 
-def find_active_job_id(export_id: UUID) -> UUID | None:
+def find_unfinished_job_id(export_id: UUID) -> UUID | None:
     """Return the job id of a scheduled export's unfinished run, or None if all runs have ended."""
     statement = _select_unfinished_job_ids().where(ScheduledRun.scheduled_export_id == export_id)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()

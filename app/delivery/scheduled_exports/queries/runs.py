@@ -34,7 +34,7 @@ def get_export_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:
     return {job.id: job for job in db.session().scalars(statement)}
 
 
-def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
+def get_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
     """Return the latest run of each scheduled export with its export job, by scheduled export id.
 
     Scheduled exports that have never run are omitted.

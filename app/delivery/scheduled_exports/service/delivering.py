@@ -57,10 +57,11 @@ class _LockedRun(NamedTuple):
     export: Export
 
 
-def finish_or_enqueue(job_id: UUID) -> None:
+def finish_run_or_enqueue_delivery(job_id: UUID) -> None:
     """Finish a run whose file is only for download, or queue the delivery of the file.
 
-    Delivery jobs connect to other hosts, so they wait while `OUTBOUND` is switched off.
+    If the file must not be sent, the delivery fails (see `_lock_run_to_send`). Delivery jobs
+    connect to other hosts, so they wait while `OUTBOUND` is switched off.
     """
     locked_run = _lock_run_to_send(job_id)
     if locked_run is None:
@@ -77,7 +78,8 @@ def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
     A repeated delivery replaces the file of the same name. The delivery fails if the file has
-    expired. Raises Retry if sending failed, and LostLease if another attempt holds the lease.
+    expired or must not be sent (see `_lock_run_to_send`). Raises Retry if sending failed, and
+    LostLease if another attempt holds the lease.
     """
     locked_run = _lock_run_to_send(job_id)
     if locked_run is None:
@@ -208,7 +210,8 @@ def _mark_as_delivered(locked_run: _LockedRun, location: str | None) -> None:
     run.delivered_at = db.utc_now()
     run.delivered_to = location
     if run.covers_until is not None and periods.has_current_settings(scheduled_export, export):
-        until = periods.compute_exported_until(scheduled_export, run, records.read_clock())
+        now = records.get_transaction_time()
+        until = periods.compute_exported_until(scheduled_export, run, now)
         records.set_state(scheduled_export.id, exported_until=until)
 
 
@@ -218,7 +221,7 @@ def _is_covered(locked_run: _LockedRun) -> bool:
     if run.covers_until is None:
         return False
     # An `until` in the future was set while the clock was wrong.
-    is_delivered = until is not None and run.covers_until <= until <= records.read_clock()
+    is_delivered = until is not None and run.covers_until <= until <= records.get_transaction_time()
     return is_delivered or records.has_unfinished_covering_run(run)
 
 

@@ -58,7 +58,7 @@ class ScheduledExportDetails(NamedTuple):
 def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExportFilters]) -> Page:
     """Return a page of scheduled exports that match the filters, each with its last run."""
     export_page = records.list_scheduled_exports(page, **filters)
-    latest_runs = runs.list_latest_runs([export.id for export in export_page.items])
+    latest_runs = runs.get_latest_runs([export.id for export in export_page.items])
     return replace(
         export_page,
         items=[_build_response(export, latest_runs.get(export.id)) for export in export_page.items],
@@ -68,7 +68,7 @@ def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExpo
 def get(export_id: UUID) -> ScheduledExportDetails:
     """Return a scheduled export with its last run. Raises 404 if it does not exist."""
     export = errors.require_found(records.get(export_id))
-    return _build_response(export, runs.list_latest_runs([export_id]).get(export_id))
+    return _build_response(export, runs.get_latest_runs([export_id]).get(export_id))
 
 
 def create(
@@ -173,7 +173,7 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
 def _set_request(export: ScheduledExport, parameters: Mapping[str, Any]) -> None:
     request = creating.validate_request(**parameters, compute_end=_default_to_open_end)
     for name in ("created", "decided"):
-        creating.check_start(parameters["filter_"], name, records.read_clock())
+        creating.check_start(parameters["filter_"], name, records.get_transaction_time())
     if export.mode == Mode.INCREMENTAL:
         _check_incremental(request)
     export.format, export.options, export.include = (
@@ -230,7 +230,7 @@ def _set_next_run(export: ScheduledExport) -> None:
 
     Runs that were missed during a pause are not started.
     """
-    next_run_at = cron.find_next(export.cron, export.time_zone, records.read_clock())
+    next_run_at = cron.find_next(export.cron, export.time_zone, records.get_transaction_time())
     export.next_run_at = None if export.paused else next_run_at
 
 

@@ -43,9 +43,9 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
     """Build the filter for a run that starts at `now`.
 
     The period of an incremental run begins at `exported_until`, the end of the last delivered
-    period. If `exported_until` is null, the run exports everything. It also does this if
-    `exported_until` is in the future: the database's clock has been set back, and a period that
-    begins then would not include tag sets that were decided in the meantime.
+    period. If `exported_until` is null or in the future, the run exports everything. A time in the
+    future means that the database's clock was set back: a period that begins at this time would
+    miss the tag sets that are decided before it.
     """
     filter_ = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:

@@ -42,10 +42,10 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
     another run has not ended, and 503 while the disk is full.
     """
     export = errors.require_found(records.get(export_id, lock=True))
-    active_job_id = records.find_active_job_id(export_id)
-    if active_job_id is not None:
+    unfinished_job_id = records.find_unfinished_job_id(export_id)
+    if unfinished_job_id is not None:
         message = "Another run of this scheduled export has not ended yet. Wait until it ends."
-        raise errors.conflict(message, job_id=str(active_job_id))
+        raise errors.conflict(message, job_id=str(unfinished_job_id))
     run, job = _start_run(
         export, Trigger.MANUAL, due_at=None, created_by=created_by, api_key_id=api_key_id
     )
@@ -59,10 +59,10 @@ def start_due_runs() -> int:
     export is started. Uses the caller's transaction.
     """
     due_exports = records.lock_due_exports(_BATCH_SIZE)
-    now = records.read_clock()
+    now = records.get_transaction_time()
     for export in due_exports:
         with tenancy.organization(export.organization_id):
-            if records.find_active_job_id(export.id) is not None:
+            if records.find_unfinished_job_id(export.id) is not None:
                 # A manual run was committed after the query began, but before it locked the row.
                 continue
             try:
@@ -103,7 +103,7 @@ def _start_run(
     api_key_id: UUID | None = None,
 ) -> RunRecord:
     """Start a run of a locked scheduled export, and return it with its new export job."""
-    filter_ = build_run_filter(export, records.read_clock())
+    filter_ = build_run_filter(export, records.get_transaction_time())
     is_incremental = export.mode == Mode.INCREMENTAL
     covers_from = filter_.get("decided_after") if is_incremental else None
     include = export.include

@@ -13,7 +13,7 @@ from uuid import UUID
 from sqlalchemy import CursorResult, TextClause, text
 
 from app.kit import db, purging
-from app.kit.leases import RELEASE
+from app.kit.leases import RELEASE_ASSIGNMENTS
 
 BATCH_SIZE = 1_000
 MAX_COUNTED = 100_000
@@ -52,7 +52,7 @@ _ABANDON = text(
         SELECT d.organization_id, d.id {_OUTDATED} LIMIT :batch FOR UPDATE SKIP LOCKED
     )
     UPDATE webhook_deliveries d SET status = 'abandoned', next_attempt_at = NULL,
-        {RELEASE}, updated_at = clock_timestamp()
+        {RELEASE_ASSIGNMENTS}, updated_at = clock_timestamp()
     FROM outdated WHERE (d.organization_id, d.id) = (outdated.organization_id, outdated.id)
     """  # noqa: S608 - made of constants
 )
@@ -89,7 +89,7 @@ def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH_SIZE) -> int:
     return _execute(_ABANDON, {**_build_parameters(webhook), "batch": limit})
 
 
-def count_outdated(webhook: OutdatedWebhook) -> int:
+def count_outdated_deliveries(webhook: OutdatedWebhook) -> int:
     """Return the number of outdated deliveries of a webhook, at most `MAX_COUNTED`."""
     values = {**_build_parameters(webhook), "max_count": MAX_COUNTED}
     return int(db.session().execute(_COUNT_OUTDATED, values).scalar_one())

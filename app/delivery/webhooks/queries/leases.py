@@ -52,7 +52,7 @@ class BeginLimit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt at the delivery `id` that has begun, or its new status if it needs no attempt.
+    """An attempt at the delivery `id` that has begun, or a delivery that ended without an attempt.
 
     Attributes:
         lease_token: the token of the lease; None if nothing is to be sent.
@@ -174,7 +174,7 @@ _BEGIN = text(
 )
 _INTERRUPTED_ERROR = "The worker stopped before the outcome of this attempt was known."
 _REQUEUE = DELIVERY_LEASES.build_update(
-    f"{leases.RELEASE}, attempt_count = attempt_count - 1,"
+    f"{leases.RELEASE_ASSIGNMENTS}, attempt_count = attempt_count - 1,"
     " attempts_in_round = attempts_in_round - 1"
 )
 
@@ -184,7 +184,8 @@ def begin_attempts(
 ) -> list[Attempt]:
     """Begin attempts for webhooks: first tests, then retries, new deliveries and replays.
 
-    If fewer attempts begin for a webhook than its limit allows, the webhook has no other deliveries
+    Also returns the deliveries that are skipped or abandoned instead, with their new status. If
+    fewer attempts begin for a webhook than its limit allows, the webhook has no other deliveries
     to attempt now, except perhaps replayed deliveries. `max_attempts` is the maximum number of
     attempts in a round. Attempts for failing webhooks begin only if `include_failing` is true.
     """

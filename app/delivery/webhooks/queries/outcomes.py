@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from app.delivery.webhooks.queries.leases import Attempt
 from app.kit import db
-from app.kit.leases import RELEASE
+from app.kit.leases import RELEASE_ASSIGNMENTS
 
 WebhookKey = tuple[UUID, UUID]
 """The organization id and the id of a webhook."""
@@ -105,7 +105,7 @@ _UPDATE_DELIVERIES = text(
             next_attempt_at = CASE WHEN NOT (ok OR fatal OR outdated)
                 THEN clock_timestamp() + make_interval(secs => delays[attempts_in_round]) END,
             delivered_at = CASE WHEN ok THEN clock_timestamp() END,
-            {RELEASE}, updated_at = clock_timestamp()
+            {RELEASE_ASSIGNMENTS}, updated_at = clock_timestamp()
         FROM outcome
         CROSS JOIN (SELECT CAST(:delays AS integer[]) AS delays) AS retry
         CROSS JOIN LATERAL (

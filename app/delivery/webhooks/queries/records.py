@@ -162,7 +162,7 @@ def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] 
     return None if row is None else (row[0], bool(row[1]))
 
 
-def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttempt]]:
+def get_attempts_by_delivery(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttempt]]:
     """Return the attempts of each delivery by delivery id, in ascending order of their numbers."""
     attempts: dict[UUID, list[DeliveryAttempt]] = defaultdict(list)
     ids = list(delivery_ids)

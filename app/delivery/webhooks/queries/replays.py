@@ -18,7 +18,7 @@ from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import DeliveryStatus, Webhook
 from app.delivery.webhooks.queries.leases import DELIVERY_LEASES
 from app.kit import counters, db, tenancy
-from app.kit.leases import RELEASE
+from app.kit.leases import RELEASE_ASSIGNMENTS
 
 BATCH_SIZE = 1_000
 MISSED_STATUSES = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
@@ -80,7 +80,7 @@ _REPLAY = text(
         UPDATE webhook_deliveries d SET
             status = 'pending', replayed = true, generation = :generation, round = d.round + 1,
             attempts_in_round = 0, delivered_at = NULL, next_attempt_at = {_DUE},
-            {RELEASE}, updated_at = clock_timestamp()
+            {RELEASE_ASSIGNMENTS}, updated_at = clock_timestamp()
         FROM locked WHERE (d.organization_id, d.id) = (:organization_id, locked.id)
         RETURNING d.id
     )
@@ -131,7 +131,7 @@ class RunningReplay(NamedTuple):
 def lock_running_replay(webhook_id: UUID, replay_id: str) -> RunningReplay | None:
     """Lock a webhook against other writers, and return its replay `replay_id`.
 
-    Returns None if the webhook does not exist, or if the replay is not its latest or has ended.
+    Returns None if the webhook does not exist, or if the replay has ended or is not the latest one.
     """
     statement = (
         select(Webhook.active, Webhook.generation, Webhook.replay, Webhook.replay_state)
@@ -179,20 +179,20 @@ def replay_batch(
     return db.find_row(ReplayedBatch, _REPLAY, values)
 
 
-def save_state(webhook_id: UUID, state: dict[str, Any]) -> None:
+def save_replay_state(webhook_id: UUID, state: dict[str, Any]) -> None:
     """Save the state of a replay without changing the revision of its webhook."""
     values = {**_build_key(webhook_id), "state": orjson.dumps(state).decode()}
     db.session().execute(_SAVE_STATE, values)
 
 
-def count_missed(webhook_id: UUID) -> int:
+def count_missed_deliveries(webhook_id: UUID) -> int:
     """Return the number of missed deliveries of a webhook, read from the stored counters."""
     facets = {"webhook_id": webhook_id, "status": MISSED_STATUSES, "event": SUBSCRIBABLE}
     total = counters.build_total(DELIVERIES, facets)
     return int(db.session().execute(select(func.coalesce(total, 0))).scalar_one())
 
 
-def find_missed_since(webhook_id: UUID) -> datetime | None:
+def find_earliest_missed_time(webhook_id: UUID) -> datetime | None:
     """Return the earliest time at which a delivery of a webhook was recorded as missed.
 
     Returns None if the webhook has no missed deliveries.

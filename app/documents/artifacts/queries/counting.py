@@ -40,7 +40,8 @@ _UNASSIGNED: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
 class SchemaCounts(NamedTuple):
     """The document counts of a schema, or of all documents without a schema (id None).
 
-    `counts` has keys such as `total` and `open`.
+    `counts` has the statuses, `total`, `open`, `unassigned`, `gold` and `archived` as keys, and the
+    keys that `count_by_schema` adds.
     """
 
     schema_id: UUID | None
@@ -51,9 +52,9 @@ class SchemaCounts(NamedTuple):
 def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
     """Count the documents of each schema.
 
-    Schemas are ordered by name; documents without a schema come last. Each row also has counts over
-    all schemas: `overdue`, `claimed` and, for each N in AGE_LIMITS_IN_DAYS, `since_N`, the number
-    of open documents that are at most N days old.
+    Schemas are ordered by name; documents without a schema come last. Each row repeats the counts
+    over all schemas: `overdue`, `claimed` and, for each N in AGE_LIMITS_IN_DAYS, `since_N`, the
+    number of open documents that are at most N days old.
     """
     counts_by_schema = _sum_cells(_select_cells(filters))
     now = db.utc_now()

@@ -59,8 +59,8 @@ _INDEXED_FILTERS = frozenset({"q", "archived", "created_after", "created_before"
 """Filters that the full-text index can apply without reading the documents."""
 _SORT_KEY_TYPES = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
 MIN_HITS_TO_TEST_NEWEST = 20_000
-"""With at least this many hits, documents are tested one by one. If a filter is not in
-`_INDEXED_FILTERS`, or the sort key is not `created_at`, hits are collected in a hash table."""
+"""With at least this many hits, documents are tested one by one. But if a filter is not in
+`_INDEXED_FILTERS`, or the sort key is not `created_at`, the hits are collected in a hash table."""
 _TESTED_PER_RESULT = 20
 """The maximum number of documents that are tested for each document of the page."""
 MIN_HITS_TO_SEARCH_NEWEST = 2_000

@@ -39,7 +39,7 @@ from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
 
-BATCH = 100
+BATCH_SIZE = 100
 """The maximum number of documents indexed in one statement. Even with the largest documents, the
 statement ends long before its timeout."""
 
@@ -164,7 +164,7 @@ def index_batch() -> bool:
         "org": tenancy.current_organization_id(),
         "after": backlog.after,
         "zero_id": _ZERO_ID,
-        "batch_size": BATCH,
+        "batch_size": BATCH_SIZE,
     }
     batch = db.session().execute(_INDEX_BATCH, values).first()
     if batch is None:

@@ -161,7 +161,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
 def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
     """Remove a schema from at most `bulk.BATCH_SIZE` artifacts; return True if no artifact had it.
 
-    Without `wait`, raises an error if another transaction has locked one of the artifacts.
+    Without `wait`, raises OperationalError if another transaction has locked one of the artifacts.
     """
     statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
     values = {

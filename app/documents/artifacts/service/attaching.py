@@ -32,10 +32,10 @@ def create_documents(artifact_id: UUID, checkpoint: PositionCheckpoint, position
     schema, metadata, priority, archived flag, creator, connector and ingestion job of the email,
     which is their parent. If the organization already has a document with the content, the email
     becomes the parent of that document, unless the document already has a parent. No document is
-    created if the type of the attachment is not supported, or if the plan does not allow another
-    document. The stored number of attachments includes those without a document. `checkpoint`
-    commits with the number of the attachment, or raises if this run must stop. `position` is the
-    number of the last attachment that an earlier run has committed.
+    created if the attachment is too large, if its type is not supported, or if the plan does not
+    allow another document. The stored number of attachments includes those without a document.
+    `checkpoint` commits with the number of the attachment, or raises if this run must stop.
+    `position` is the number of the last attachment that an earlier run has committed.
     """
     email = queries.find_parent_email(artifact_id)
     if email is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:

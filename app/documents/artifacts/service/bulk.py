@@ -118,7 +118,7 @@ def _apply_to_selection(
 
     if filter is None:
         return bulk.build_result(artifact_ids, apply_to_ids(artifact_ids, None))
-    matched_ids = bulk.find(search_pages.select_ids(filter), expected=expected_count)
+    matched_ids = bulk.find_ids(search_pages.select_ids(filter), expected_count=expected_count)
     return bulk.run_in_batches(
         matched_ids, lambda ids: build_missing_errors(apply_to_ids(ids, filter))
     )
@@ -127,7 +127,7 @@ def _apply_to_selection(
 def build_missing_errors(not_found_errors: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
     """Build the errors for documents that matched a filter before and no longer match it.
 
-    Documents that still exist get a 409, because they have changed; the others keep their 404.
+    Documents that still exist get a 409, because they have changed. Deleted documents keep the 404.
     """
     existing_ids = queries.find_existing_ids(list(not_found_errors)) if not_found_errors else []
     error = errors.conflict("The document has changed and no longer matches the filter.")

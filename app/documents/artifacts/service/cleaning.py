@@ -18,7 +18,7 @@ from app.kit.storage.store import FileEntry
 MIN_UNUSED_AGE = timedelta(hours=1)
 """The minimum age of an unused file to delete; younger files may belong to open transactions."""
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
-_BATCH = 200
+_BATCH_SIZE = 200
 """The minimum number of files before each checkpoint, and the maximum number in one query."""
 _MAX_LOCKED = 20
 """The maximum number of contents that are locked at the same time while their files are deleted."""
@@ -71,14 +71,14 @@ def sweep(checkpoint: PositionCheckpoint, position: str = "") -> int:
     Page images are old after `PAGE_IMAGE_LIFETIME`. Files younger than `MIN_UNUSED_AGE` are
     skipped, because they may belong to a request that has not committed yet. Runs across
     organizations, and commits the session itself. Sweeps the folders after `position` in order.
-    After at least `_BATCH` files, passes the last swept folder to `checkpoint`. Returns the number
-    of deleted files and page images.
+    After at least `_BATCH_SIZE` files, passes the last swept folder to `checkpoint`. Returns the
+    number of deleted files and page images.
     """
     deleted_count = 0
     files_to_check: list[_StoredFile] = []
     for folder in _list_folders(position):
         files_to_check += _list_old_files(folder)
-        if len(files_to_check) >= _BATCH:
+        if len(files_to_check) >= _BATCH_SIZE:
             deleted_count += _sweep_files(files_to_check)
             checkpoint(folder)
             files_to_check = []
@@ -110,8 +110,8 @@ def _list_old_files(folder: str) -> list[_StoredFile]:
 def _sweep_files(stored_files: list[_StoredFile]) -> int:
     """Delete the files that belong to no document, and old page images; return how many."""
     deleted_count = 0
-    for start in range(0, len(stored_files), _BATCH):
-        batch = stored_files[start : start + _BATCH]
+    for start in range(0, len(stored_files), _BATCH_SIZE):
+        batch = stored_files[start : start + _BATCH_SIZE]
         contents = {stored_file.content for stored_file in batch}
         used_contents = queries.find_used_contents(list(contents))
         db.session().commit()

@@ -91,7 +91,7 @@ def create_from_text(
         name=name,
         sha256=digest_of(content).hexdigest(),
         has_text_layer=True,
-        **describe_text(content, parsed),
+        **build_text_columns(content, parsed),
         **build_initial_status(),
     )
     allowance = open_allowance()
@@ -174,8 +174,8 @@ def _delete_unused_file(row: dict[str, Any]) -> None:
         files.delete_content(row["sha256"])
 
 
-def describe_text(content: bytes, parsed: ParsedDocument) -> dict[str, Any]:
-    """Return the columns of a new document that describe its text. `content` is UTF-8."""
+def build_text_columns(content: bytes, parsed: ParsedDocument) -> dict[str, Any]:
+    """Build the columns of a new document that describe its text. `content` is UTF-8."""
     return {
         "media_type": "text/plain",
         "size_bytes": len(content),
@@ -208,7 +208,7 @@ def build_initial_status() -> dict[str, Any]:
 
     The document is ready, or it is processing until the routing rules have run.
     """
-    if routing.is_needed():
+    if routing.is_routing_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}
 

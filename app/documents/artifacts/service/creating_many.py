@@ -15,7 +15,7 @@ from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.service.creating import (
     build_initial_status,
     build_row,
-    describe_text,
+    build_text_columns,
     list_page_columns,
     measure_usage,
     open_allowance,
@@ -28,7 +28,7 @@ from app.kit.errors import ApiError
 from app.kit.ids import generate_ids
 from app.kit.plan_limits import Allowance
 
-MAX_BATCH = 500
+MAX_BATCH_SIZE = 500
 """The maximum number of documents in one call. Their contents are locked until the commit."""
 
 
@@ -99,14 +99,14 @@ def prepare_text(text: NewText) -> PreparedText:
 def create_from_texts(
     texts: Sequence[PreparedText], *, created_by: UUID | None, ingestion_job_id: UUID | None
 ) -> list[Outcome]:
-    """Create up to `MAX_BATCH` documents, and return the outcome for each text in the same order.
+    """Create at most `MAX_BATCH_SIZE` documents; return the outcome for each text in their order.
 
     No document is created for the content of an existing document or of an earlier text. Emits
     `artifact.ingested` for each new document, or `artifact.parsed` if routing rules must run first.
     If a document cannot be created, for example because of the plan, its outcome has an error. The
     caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
-    assert len(texts) <= MAX_BATCH
+    assert len(texts) <= MAX_BATCH_SIZE
     schema_ids = {id_ for prepared_text in texts if (id_ := prepared_text.text.schema_id)}
     known_schema_ids = queries.find_existing_schema_ids(schema_ids)
     shared_columns = {
@@ -156,7 +156,7 @@ def _build_candidate(
         },
         name=text.name,
         sha256=prepared_text.sha256,
-        **describe_text(prepared_text.content, parsed),
+        **build_text_columns(prepared_text.content, parsed),
         **(base_columns | _LABELED_STATUS if text.is_labeled else base_columns),
     )
     row |= {"text": parsed.text, "pages": list_page_columns(parsed)}

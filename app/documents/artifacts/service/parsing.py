@@ -135,7 +135,7 @@ def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
     Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
     it waits. Jobs that wait for the document then store its outcome.
     """
-    is_first, must_wait = artifact.ingested_at is None, routing.is_needed()
+    is_first, must_wait = artifact.ingested_at is None, routing.is_routing_needed()
     payload = queries.store_content(artifact, content, must_wait=must_wait)
     if must_wait:
         routing.request_routing([artifact.id])

@@ -32,8 +32,9 @@ class Workflow:
 
     `list_tag_set_ids(artifact_id)` returns the ids of an artifact's oldest tag sets.
     `list_tag_set_ids_of_other_schemas(artifact_id, schema_id)` returns the ids of only those tag
-    sets that are not rejected and have a schema other than `schema_id`.
-    `update_statuses` and `unarchive` receive the ids of locked artifacts.
+    sets that are not rejected and have a schema other than `schema_id`. `update_statuses` and
+    `unarchive` receive the ids of locked artifacts. `update_statuses` derives the statuses again
+    from tag sets and claims; `unarchive` also does so.
     """
 
     has_routing_rules: Callable[[], bool]

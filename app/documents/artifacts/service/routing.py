@@ -25,11 +25,8 @@ RELEASED_UNROUTED = metrics.Counter(
 log = get_logger(__name__)
 
 
-def is_needed() -> bool:
-    """Return whether parsed documents must wait for routing.
-
-    They must wait if the current organization has at least one enabled routing rule.
-    """
+def is_routing_needed() -> bool:
+    """Return whether documents must wait for routing, because a routing rule is enabled."""
     return ports.workflow.get().has_routing_rules()
 
 

@@ -19,7 +19,7 @@ def build_source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
     """Build the source text of a locked document. The text is loaded on first use.
 
     `updated_at` is the timestamp of the locked document. Every write of the text changes this
-    timestamp; saving a draft does not, so the cached text stays valid.
+    timestamp. Saving a draft does not change it, so the cached text stays valid.
     """
     organization_id = tenancy.current_organization_id()
     return SourceText(lambda: _load_text(organization_id, artifact_id, updated_at))

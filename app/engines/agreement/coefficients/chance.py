@@ -32,7 +32,7 @@ def build_percent_agreement(ratings: Ratings, scale: Scale | None = None) -> Rat
     return RatioStatistic(sum_by_document(ratings, [agreement, has_pairs]))
 
 
-class ChanceCorrected:
+class ChanceCorrectedAgreement:
     """Percent agreement pa corrected for the agreement pe expected by chance: (pa - pe) / (1 - pe).
 
     `fleiss`: pe is the sum of the squared proportions of the categories (Fleiss 1971, equation 5).

@@ -147,17 +147,17 @@ def build_too_many_pairs_warning(max_pairs: int) -> EstimateWarning:
     return EstimateWarning(WarningCode.TOO_MANY_PAIRS, text)
 
 
-def find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | None:
+def find_ratio_warning(pairable_ratings: Ratings, metric: Metric) -> EstimateWarning | None:
     """Return a warning if the values are not suitable for the ratio level, or None."""
-    if metric != Metric.KRIPPENDORFF_ALPHA or pairable.level != Level.RATIO:
+    if metric != Metric.KRIPPENDORFF_ALPHA or pairable_ratings.level != Level.RATIO:
         return None
-    if np.any(pairable.values[pairable.codes] < 0):
+    if np.any(pairable_ratings.values[pairable_ratings.codes] < 0):
         text = (
             "The ratio level does not allow negative values, but some values are negative. Use the "
             "interval level."
         )
         return EstimateWarning(WarningCode.NEGATIVE_VALUES, text)
-    if len(np.unique(pairable.codes)) > MAX_RATIO_VALUES:
+    if len(np.unique(pairable_ratings.codes)) > MAX_RATIO_VALUES:
         text = f"There are more than {MAX_RATIO_VALUES} different values. Use the interval level."
         return EstimateWarning(WarningCode.TOO_MANY_VALUES, text)
     return None

@@ -24,7 +24,7 @@ _ROUNDING_ERROR = 1e-14
 
 @dataclass(frozen=True, slots=True)
 class RaterPair:
-    """The units that both raters rated, with the document of each unit.
+    """Two raters and the units that both rated, with the document of each unit.
 
     `a` and `b` are the indexes of the raters in `Ratings.raters`. `left` has the category codes
     from rater `a`, and `right` those from rater `b`.
@@ -89,7 +89,7 @@ class RaterPairs:
         a, b = map(int, self.codes[index])
         left = slice(self._starts[a], self._ends[a])
         right = slice(self._starts[b], self._ends[b])
-        left_indexes, right_indexes = _match_sorted(self._units[left], self._units[right])
+        left_indexes, right_indexes = _find_shared_elements(self._units[left], self._units[right])
         left_indexes, right_indexes = left_indexes + left.start, right_indexes + right.start
         order = self._sort_units(left_indexes, right_indexes)
         left_indexes, right_indexes = left_indexes[order], right_indexes[order]
@@ -117,16 +117,16 @@ class RaterPairs:
         return np.argsort(ranks, kind="stable")
 
 
-def _match_sorted(
+def _find_shared_elements(
     left: npt.NDArray[np.int32], right: npt.NDArray[np.int32]
 ) -> tuple[Integers, Integers]:
-    """Return the indexes of the elements that two sorted arrays of distinct elements share.
+    """Find the elements that are in both arrays; return their indexes in `left` and in `right`.
 
-    Returns the indexes in `left` and the indexes in `right`. Searches for the elements of the
-    shorter array in the longer array, which takes little time if one rater has few units.
+    Each array must be sorted, without repeated elements. The elements of the shorter array are
+    searched in the longer array, which takes little time if one rater has few units.
     """
     if len(left) > len(right):
-        right_indexes, left_indexes = _match_sorted(right, left)
+        right_indexes, left_indexes = _find_shared_elements(right, left)
         return left_indexes, right_indexes
     indexes = np.searchsorted(right, left)
     indexes[indexes == len(right)] = 0

@@ -95,8 +95,8 @@ class UnitizingAlpha:
     continua: Further developments, Quality and Quantity 50, equations 1 to 5; also in Krippendorff
     2019, Content Analysis, 4th edition, section 12.6.3. This version replaces the versions of 1995
     and 2004, which give wrong values for more than two raters. Without labels, as in a span field,
-    the coefficient is the binary |u-alpha of equation 6, which distinguishes only marked and
-    unmarked text.
+    the coefficient is the binary alpha of equation 6 (|u-alpha), which distinguishes only marked
+    and unmarked text.
 
     The observed agreement is the length of text to which two raters give the same category. The
     expected agreement is the agreement by chance if each unit is shuffled as a whole, and each gap
@@ -184,12 +184,12 @@ def _build_plan(marks: MarkSets, metric: Metric) -> EstimatePlan:
         return plan
     plan.statistic = RestrictedStatistic(statistic, documents)
     if marks.single_count:
-        seen_text = format_count(
+        single_count_text = format_count(
             marks.single_count,
             "document was seen by only one person and is",
             "documents were seen by only one person and are",
         )
-        text = f"{seen_text} not counted."
+        text = f"{single_count_text} not counted."
         plan.warnings = [EstimateWarning(WarningCode.MISSING_RATINGS, text)]
     code = WarningCode.NOTHING_MARKED
     if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_MARKS].any():

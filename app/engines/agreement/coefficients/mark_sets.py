@@ -89,7 +89,10 @@ class _MarkReader:
     def add(
         self, document: Hashable, length: int | None, rater: object, marks: Sequence[Mark]
     ) -> None:
-        """Add the marks of one rater; if a rater has several rows, the last row counts."""
+        """Add the marks of one rater; if `document` is new, first close the current document.
+
+        If a rater has several rows for a document, the last row counts.
+        """
         if document != self._current_document:
             self._close_document()
             self._current_document, self._length = document, length
@@ -134,7 +137,7 @@ class _MarkReader:
             self._segments.extend((document, rater, category, length, squares[category]))
 
     def finish(self) -> MarkSets:
-        """Finish reading, and return the mark sets, with the raters in sorted order."""
+        """Finish reading; return the mark sets. Raises ValueError for nonconsecutive rows."""
         self._close_document()
         documents = np.frombuffer(self._documents, dtype=np.uint64)
         if len(np.unique(documents)) < len(documents):

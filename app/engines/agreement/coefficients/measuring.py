@@ -14,7 +14,10 @@ from app.engines.agreement.coefficients.bootstrap import (
     Statistic,
     compress_ratings,
 )
-from app.engines.agreement.coefficients.chance import ChanceCorrected, build_percent_agreement
+from app.engines.agreement.coefficients.chance import (
+    ChanceCorrectedAgreement,
+    build_percent_agreement,
+)
 from app.engines.agreement.coefficients.estimates import EstimatePlan, compute_estimates
 from app.engines.agreement.coefficients.kappa import (
     CohenKappa,
@@ -173,19 +176,19 @@ def _build_plan(
         ratings = ratings.drop_empty()
         if pairs and ratings is not compressed_ratings.ratings:
             pairs = RaterPairs(ratings)
-    pairable = ratings.select_pairable()
+    pairable_ratings = ratings.select_pairable()
     plan = EstimatePlan(
         metric,
         len(ratings.raters),
-        int(group_sizes[pairable.documents].sum()),
-        int(group_sizes[np.unique(pairable.documents)].sum()),
+        int(group_sizes[pairable_ratings.documents].sum()),
+        int(group_sizes[np.unique(pairable_ratings.documents)].sum()),
     )
     if not plan.unit_count:
         plan.undefined_warnings = [estimates.build_missing_pairs_warning(plan.rater_count)]
         return plan
     plan.warnings = estimates.list_rating_warnings(ratings, group_sizes, metric)
     plan.warnings += _list_pair_warnings(metric, pairs)
-    obstacles = _list_obstacles(pairable, metric, pairs)
+    obstacles = _list_obstacles(pairable_ratings, metric, pairs)
     reasons = obstacles or [estimates.build_undefined_warning(metric)]
     plan.undefined_warnings = [*plan.warnings, *reasons]
     if not obstacles:
@@ -201,12 +204,12 @@ def _list_pair_warnings(metric: Metric, pairs: _Pairs | None) -> list[EstimateWa
 
 
 def _list_obstacles(
-    pairable: Ratings, metric: Metric, pairs: _Pairs | None
+    pairable_ratings: Ratings, metric: Metric, pairs: _Pairs | None
 ) -> list[EstimateWarning]:
     """Return a list with the warning that says why the metric is undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
         return [estimates.build_too_many_pairs_warning(MAX_AVERAGED_PAIRS)]
-    ratio_warning = estimates.find_ratio_warning(pairable, metric)
+    ratio_warning = estimates.find_ratio_warning(pairable_ratings, metric)
     return [] if ratio_warning is None else [ratio_warning]
 
 
@@ -217,9 +220,9 @@ def _build_statistic(
         case Metric.PERCENT:
             return build_percent_agreement(ratings)
         case Metric.FLEISS_KAPPA:
-            return ChanceCorrected(ratings, "fleiss")
+            return ChanceCorrectedAgreement(ratings, "fleiss")
         case Metric.GWET_AC1 | Metric.GWET_AC2:
-            return ChanceCorrected(ratings, "gwet", scale)
+            return ChanceCorrectedAgreement(ratings, "gwet", scale)
         case Metric.F1:
             return build_value_f1(pairs, ratings.empty_code, ratings.document_count)
         case Metric.COHEN_KAPPA:

@@ -14,8 +14,8 @@ from app.engines.agreement.metrics import Level
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-_COLUMNS_WITH_UNIT = 4
-"""The number of columns of a row that names a unit in the document (see `build_ratings`)."""
+_ROW_LENGTH_WITH_UNIT = 4
+"""The length of a row (document, unit, rater, value). Rows without a unit are shorter by one."""
 
 
 class _Empty:
@@ -46,6 +46,7 @@ class Ratings:
     units: Integers
     """The index of the unit to which each rating belongs."""
     rater_codes: Integers
+    """The index in `raters` of the rater who gave each rating."""
     codes: Integers
     values: Floats
     excluded_count: int
@@ -186,7 +187,7 @@ class _RatingReader:
         if document is not self._last_document:
             self._last_document, self._last_digest = document, compute_digest(document)
         unit = self._last_digest
-        if len(row) == _COLUMNS_WITH_UNIT:
+        if len(row) == _ROW_LENGTH_WITH_UNIT:
             unit = compute_digest((("unit", unit), ("place", compute_digest(row[1]))))
         self._documents.append(self._last_digest)
         self._units.append(unit)

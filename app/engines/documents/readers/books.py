@@ -43,7 +43,7 @@ def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
         raise ParseFailed("unreadable", _UNREADABLE)
     package_path = root_file.get("full-path", "")
     package = parse_xml(archive.read(package_path))
-    encrypted_paths = _list_encrypted_paths(archive)
+    encrypted_paths = _find_encrypted_paths(archive)
     items = {item.get("id"): item for item in package.iter(_PACKAGE_NS + "item")}
     for reference in package.iter(_PACKAGE_NS + "itemref"):
         item = items.get(reference.get("idref"))
@@ -62,7 +62,7 @@ def _resolve_path(package_path: str, item: etree._Element) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(package_path), relative_path))
 
 
-def _list_encrypted_paths(archive: zipfile.ZipFile) -> set[str]:
+def _find_encrypted_paths(archive: zipfile.ZipFile) -> set[str]:
     """Return the paths of the encrypted entries, which are often only fonts."""
     if _ENCRYPTION_PATH not in archive.NameToInfo:
         return set()

@@ -60,7 +60,7 @@ def find_left_edges(segments: list[Segment]) -> list[Edge]:
 
 
 def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the left edges that several consecutive lines share exactly, from left to right."""
+    """Return the left edges that consecutive lines share exactly, sorted, without the leftmost."""
     height = median(segment.height for segment in segments)
     gaps = sorted(chain.from_iterable(segment.gaps for segment in segments))
     if not gaps:

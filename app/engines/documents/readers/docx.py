@@ -48,7 +48,7 @@ _CHARACTER_ELEMENTS = {
     _WORD + "noBreakHyphen": "-",
 }
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_PAGE_PARTS = {RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER}
+_HEADER_AND_FOOTER = {RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER}
 _PARTS_BEFORE_BODY = (RELATIONSHIP_TYPE.HEADER,)
 _PARTS_AFTER_BODY = (
     RELATIONSHIP_TYPE.FOOTNOTES,
@@ -120,13 +120,13 @@ def find_related_parts(part: Part, relation_types: Collection[str]) -> list[Part
         for relation in part.rels.values()
         if relation.reltype in relation_types and not relation.is_external
     ]
-    if _PAGE_PARTS.isdisjoint(relation_types):
+    if _HEADER_AND_FOOTER.isdisjoint(relation_types):
         return [relation.target_part for relation in relations]
     displayed_ids = _find_displayed_ids(part)
     return [
         relation.target_part
         for relation in relations
-        if relation.reltype not in _PAGE_PARTS or relation.rId in displayed_ids
+        if relation.reltype not in _HEADER_AND_FOOTER or relation.rId in displayed_ids
     ]
 
 

@@ -13,7 +13,7 @@ from app.engines.documents.readers.docx_styles import WORD_NAMESPACE, get_on_off
 from app.engines.documents.readers.docx_symbols import EMPTY_BOX, TICKED_BOX
 from app.engines.documents.readers.numerals import read_number
 
-_TEXT, _MARK, _MARK_TYPE = (
+_TEXT, _FIELD_CHARACTER, _CHARACTER_TYPE = (
     WORD_NAMESPACE + "t",
     WORD_NAMESPACE + "fldChar",
     WORD_NAMESPACE + "fldCharType",
@@ -42,23 +42,23 @@ class WordFields:
         self.form_values: dict[etree._Element, str] = {}
         self._open_fields: list[_Field] = []
         self._fields_in_code: list[_Field] = []  # the open fields whose result has not started
-        for element in root.iter(_TEXT, _MARK):
-            if element.tag == _MARK:
-                self._read_mark(element)
+        for element in root.iter(_TEXT, _FIELD_CHARACTER):
+            if element.tag == _FIELD_CHARACTER:
+                self._read_field_character(element)
             elif self._fields_in_code:
                 self._fields_in_code[-1].codes.append(element)
             elif self._open_fields:
                 self._open_fields[-1].has_result = True
 
-    def _read_mark(self, mark: etree._Element) -> None:
-        mark_type = mark.get(_MARK_TYPE)
-        if mark_type == "begin":
-            self._open_fields.append(_Field(mark))
+    def _read_field_character(self, character: etree._Element) -> None:
+        character_type = character.get(_CHARACTER_TYPE)
+        if character_type == "begin":
+            self._open_fields.append(_Field(character))
             self._fields_in_code.append(self._open_fields[-1])
             return
         if self._fields_in_code and self._fields_in_code[-1] is self._open_fields[-1]:
             self._fields_in_code.pop()
-        if mark_type == "end" and self._open_fields:
+        if character_type == "end" and self._open_fields:
             ended_field = self._open_fields.pop()
             self.codes.update(ended_field.codes)
             if not ended_field.has_result:

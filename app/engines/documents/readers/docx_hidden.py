@@ -29,7 +29,7 @@ class HiddenStyles:
         if style_id not in self._hidden_by_style:
             values = (
                 get_on_off_value(style.find(WORD_NAMESPACE + "rPr"), "vanish")
-                for style in self._styles.iterate_bases(style_id)
+                for style in self._styles.iterate_style_and_bases(style_id)
             )
             self._hidden_by_style[style_id] = next(
                 (value for value in values if value is not None), None

@@ -86,7 +86,7 @@ class Numbering:
 
     def number_paragraph(self, paragraph: etree._Element) -> str:
         """Count a visible paragraph; return its number and suffix, or "" if it has no number."""
-        list_id, index = self._find_list(paragraph)
+        list_id, index = self._find_list_id_and_level(paragraph)
         used_list = None if list_id is None else self._read_list(list_id)
         if list_id is None or used_list is None or _is_mark_hidden(paragraph):
             return ""
@@ -107,14 +107,14 @@ class Numbering:
             deeper_level = used_list.levels.get(deeper_index)
             if deeper_level is None or index < deeper_level.restart:
                 del numbers[deeper_index]
-        return _format_number(used_list, level, numbers)
+        return _format_paragraph_number(used_list, level, numbers)
 
-    def _find_list(self, paragraph: etree._Element) -> tuple[str | None, int | None]:
+    def _find_list_id_and_level(self, paragraph: etree._Element) -> tuple[str | None, int | None]:
         """Return the list id and the level of a paragraph; either is None if not specified.
 
         The list id is also None if the paragraph specifies that it belongs to no list.
         """
-        sources = [paragraph, *self._styles.iterate_bases(get_style_id(paragraph))]
+        sources = [paragraph, *self._styles.iterate_style_and_bases(get_style_id(paragraph))]
         list_id = level = None
         for source in sources:
             properties = source.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
@@ -149,7 +149,7 @@ class Numbering:
         return _List(definition_id, levels, starts)
 
     def _find_list_of_style(self, style_id: str) -> etree._Element | None:
-        for style in self._styles.iterate_bases(style_id):
+        for style in self._styles.iterate_style_and_bases(style_id):
             list_id = get_value(style.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr"), "numId")
             if list_id is not None:
                 return self._list_elements.get(list_id)
@@ -190,7 +190,7 @@ def _read_level_index(element: etree._Element) -> int:
     return min(read_number(element.get(WORD_NAMESPACE + "ilvl"), 0), _MAX_LEVEL)
 
 
-def _format_number(used_list: _List, level: _Level, numbers: dict[int, int]) -> str:
+def _format_paragraph_number(used_list: _List, level: _Level, numbers: dict[int, int]) -> str:
     def format_level(placeholder: re.Match[str]) -> str:
         index = int(placeholder[1]) - 1
         referenced_level = used_list.levels.get(index)

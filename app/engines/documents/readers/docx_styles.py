@@ -6,7 +6,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 WORD_NAMESPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _VALUE = WORD_NAMESPACE + "val"
-_OFF = {"0", "false", "off"}
+_OFF_VALUES = {"0", "false", "off"}
 
 
 def get_value(parent: etree._Element | None, name: str) -> str | None:
@@ -23,7 +23,7 @@ def get_on_off_value(parent: etree._Element | None, name: str) -> bool | None:
 
 def is_on(value: str) -> bool:
     """Return whether the value of an on-off property is other than `0`, `false` and `off`."""
-    return value.lower() not in _OFF
+    return value.lower() not in _OFF_VALUES
 
 
 def get_style_id(paragraph: etree._Element) -> str | None:
@@ -38,8 +38,8 @@ class Styles:
         elements = () if root is None else root.iterchildren(WORD_NAMESPACE + "style")
         self._by_id = {style.get(WORD_NAMESPACE + "styleId"): style for style in elements}
 
-    def iterate_bases(self, style_id: str | None) -> Iterator[etree._Element]:
-        """Yield a style, the style on which it is based, and so on; stop at an unknown style."""
+    def iterate_style_and_bases(self, style_id: str | None) -> Iterator[etree._Element]:
+        """Yield a style, its base style, and so on; stop at a style that is unknown or repeated."""
         seen_ids: set[str] = set()
         while style_id is not None and style_id not in seen_ids and style_id in self._by_id:
             style = self._by_id[style_id]

@@ -46,13 +46,13 @@ def _format_root(element: etree._Element) -> str:
 
 def _format_scripts(element: etree._Element) -> str:
     subscript, superscript = _format_part(element, "sub"), _format_part(element, "sup")
-    marks = (f"_{_parenthesize(subscript)}" if subscript else "") + (
+    scripts = (f"_{_parenthesize(subscript)}" if subscript else "") + (
         f"^{_parenthesize(superscript)}" if superscript else ""
     )
     if element.tag == _MATH + "nary":
-        marks = _get_character(element, "naryPr", "chr", "∫") + marks
-        return f"{marks} {_format_part(element, 'e')}"
-    return _format_part(element, "e") + marks
+        scripts = _get_character(element, "naryPr", "chr", "∫") + scripts
+        return f"{scripts} {_format_part(element, 'e')}"
+    return _format_part(element, "e") + scripts
 
 
 def _format_delimiters(element: etree._Element) -> str:

@@ -8,7 +8,7 @@ _SIGNATURE_SEPARATOR = "-- "
 
 
 def is_flowed(part: Message) -> bool:
-    """Return whether the lines of a text part may continue on the next line."""
+    """Return whether a text part is flowed text, whose lines may continue on the next line."""
     return str(part.get_param("format", "")).lower() == "flowed"
 
 

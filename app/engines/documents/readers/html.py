@@ -90,7 +90,7 @@ def extract_visible_text(markup: str) -> str:
             visible_text.skip_element(element)
         elif element.tag in ("input", "select"):
             walker.skip_subtree()
-            visible_text.skip_element(element, _read_control(element))
+            visible_text.skip_element(element, _read_control_text(element))
         else:
             visible_text.enter_element(element)
     return visible_text.build_text()
@@ -103,7 +103,7 @@ def _is_hidden(element: etree._Element) -> bool:
     return style is not None and _HIDDEN_STYLE.search(style) is not None
 
 
-def _read_control(control: etree._Element) -> str:
+def _read_control_text(control: etree._Element) -> str:
     """Return the text that a form control shows: its value, or its selected options."""
     if control.tag == "input":
         has_text = control.get("type", "").lower() not in _INPUTS_WITHOUT_TEXT
@@ -148,7 +148,7 @@ class _TableState:
         self.row_start, self.cell_count, self.column = start, 0, 0
 
     def enter_cell(self, cell: etree._Element) -> int:
-        """Place a cell; return how many columns it skips because cells from above fill them."""
+        """Place a cell; return how many columns before it are filled by cells of earlier rows."""
         first = self.column
         while self.spans.get(self.column, 0) > 0:
             self.spans[self.column] -= 1

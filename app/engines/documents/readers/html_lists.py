@@ -7,7 +7,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.readers.numerals import format_number
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,9})(?![0-9])")
-_WITHOUT_NUMBERS = re.compile(
+_UNNUMBERED_STYLE = re.compile(
     r"(?<![\w-])list-style(?:-type)?\s*:[^;]*?\b(?:none|disc|circle|square)\b", re.IGNORECASE
 )
 
@@ -32,7 +32,7 @@ class ItemNumbers:
         if number is None:
             number = len(numbered_list.findall("li")) if is_reversed else 1
         self._next_numbers[numbered_list] = number - 1 if is_reversed else number + 1
-        if any(_WITHOUT_NUMBERS.search(part.get("style", "")) for part in (numbered_list, item)):
+        if any(_UNNUMBERED_STYLE.search(part.get("style", "")) for part in (numbered_list, item)):
             return ""
         style = item.get("type") or numbered_list.get("type", "")
         return f"{format_number(number, style)}. "

@@ -46,7 +46,7 @@ _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
     """Read an image, and pass it to `send_page` as a page without words. Raises `ParseFailed`.
 
-    Each frame of a TIFF is a page. Of an animation, only the first frame is read.
+    Each frame of a TIFF is a page. Only the first frame of an animation is read.
     """
     with _open_image(file, media_type, limits) as image:
         for index in range(_count_frames(image, media_type, limits)):

@@ -76,8 +76,8 @@ def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[To
 def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
     """Cut a line into segments at its wide gaps.
 
-    Returns None if words overlap, because these may belong to several lines. The words of `line`
-    are in file order.
+    Returns None if words overlap, because overlapping words may belong to several lines. The words
+    of `line` are in file order.
     """
     if len(line) == 1:
         return [Segment(line[0])]

@@ -247,7 +247,7 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
 
 
 def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
-    """Return alternatives whose plain text is shorter than the HTML and lacks most of its words.
+    """Return the alternatives whose plain text lacks most words of the HTML and has fewer words.
 
     Such plain text usually only asks the reader to open the email in another program.
     """

@@ -54,7 +54,7 @@ class ListNumbers:
 
     @contextmanager
     def enter_list(self, element: etree._Element) -> Iterator[None]:
-        """Return a context manager; items that are entered in its block belong to this list."""
+        """Enter a list for a `with` block; items that are entered in the block belong to it."""
         outer_list = self._open_lists[-1] if self._open_lists else None
         name = element.get(TEXT + "style-name") or (outer_list.style_name if outer_list else "")
         if outer_list is not None:

@@ -23,7 +23,7 @@ def read_content(archive: zipfile.ZipFile) -> etree._Element:
 def find_styles(
     root: etree._Element | None, properties_tag: str, name: str, value: str
 ) -> set[str]:
-    """Return the names of the styles whose properties set the attribute `name` to `value`."""
+    """Return the names of the styles whose child `properties_tag` sets `name` to `value`."""
     return {
         properties.getparent().get(STYLE + "name")
         for properties in (() if root is None else root.iter(properties_tag))

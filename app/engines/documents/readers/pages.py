@@ -14,9 +14,9 @@ class PageWords:
 
     `starts` and `ends` are offsets in the page's text; `boxes` has four coordinates per word,
     x0, y0, x1, y1, on the displayed page, in box units (see `frames.BOX_UNITS`). `token_indexes`
-    contains the index of the first token of each word; text recognition finds the confidence of a
-    word by it. It is 0 for the words of a PDF's row with right-to-left letters, because these words
-    are built from single glyphs.
+    contains the index of each word's first token, by which text recognition finds the confidence
+    of the word. In a PDF's row with right-to-left letters, each index is 0, because the words are
+    built from single glyphs.
     """
 
     starts: list[int] = field(default_factory=list)
@@ -89,7 +89,7 @@ class ImageSize(NamedTuple):
     def compute_size_px(self, width: float, height: float, limits: Limits) -> tuple[int, int]:
         """Return the width and height in pixels for a page of `width` x `height` points.
 
-        Raises `ParseFailed` (`too_many_pixels`) before memory of that size is allocated.
+        Raises `ParseFailed` (`too_many_pixels`) if the image would exceed `limits.max_pixels`.
         """
         factor = self.width_px / width if self.width_px is not None else (self.scale or 1.0)
         exact_width, exact_height = width * factor, height * factor

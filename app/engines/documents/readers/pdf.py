@@ -31,7 +31,10 @@ _MAX_SCAN_WORDS = 20
 
 
 def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
-    """Read the pages of a PDF in order, and pass each page to `send_page`. Raises `ParseFailed`."""
+    """Read the pages of a PDF in order, and pass each page to `send_page`.
+
+    Raises `ParseFailed`, or `PdfiumError` if the text of a page cannot be loaded.
+    """
     document = _open_document(file)
     count = len(document)
     if count == 0:
@@ -107,10 +110,10 @@ def _read_page(page: pdfium.PdfPage, limits: Limits) -> PageData:
     if not text_page:
         raise pdfium.PdfiumError("Failed to load the text of a page.")
     try:
-        groups = pdf_words.read_words(page, text_page, limits)
+        words_by_direction = pdf_words.read_words(page, text_page, limits)
     finally:
         raw.FPDFText_ClosePage(text_page)
-    text, words = pdf_text.compose_text(groups, width, height)
+    text, words = pdf_text.compose_text(words_by_direction, width, height)
     return build_page(
         width,
         height,

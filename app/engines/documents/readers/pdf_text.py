@@ -36,21 +36,21 @@ class PageText(NamedTuple):
 
 
 def compose_text(
-    groups: Mapping[int, Sequence[Token | Line]], width: float, height: float
+    words_by_direction: Mapping[int, Sequence[Token | Line]], width: float, height: float
 ) -> PageText:
     """Return the text and the words of a page in reading order, upright text first.
 
     Args:
-        groups: The words by writing direction, as `pdf_words.read_words` returns them.
+        words_by_direction: The words by writing direction; see `pdf_words.read_words`.
         width: The displayed width of the page, in points.
         height: The displayed height of the page, in points.
     """
     composer = _PageTextComposer(width, height)
     is_rtl_page = right_to_left.is_right_to_left(
-        word.text for words in groups.values() for word in words
+        word.text for words in words_by_direction.values() for word in words
     )
-    for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
-        words = groups[direction]
+    for direction in sorted(words_by_direction, key=lambda key: (key == OBLIQUE, key)):
+        words = words_by_direction[direction]
         if direction == OBLIQUE:
             composer.append_row(_form_words(build_tokens(words), is_rtl_page=is_rtl_page), 0)
             continue

@@ -20,7 +20,7 @@ _PRESENTATION = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _BODY = _PRESENTATION + "txBody"
 _LIST_STYLE = _DRAWING + "lstStyle"
 _NUMBER = _DRAWING + "buAutoNum"
-_MARKS = (_NUMBER, *(_DRAWING + name for name in ("buNone", "buChar", "buBlip")))
+_NUMBER_OR_BULLET_TAGS = (_NUMBER, *(_DRAWING + name for name in ("buNone", "buChar", "buBlip")))
 _SCHEME = re.compile(r"(alphaLc|alphaUc|romanLc|romanUc|.*?)(ParenBoth|ParenR|Period|Minus|)")
 _STYLES = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 """The style for `format_number` by numbering scheme. Other schemes give digits."""
@@ -30,6 +30,8 @@ _FOOTERS = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUM
 
 
 class _Count(NamedTuple):
+    """The scheme, the first number and the last number of the paragraphs at one level."""
+
     scheme: str
     start: int
     number: int
@@ -39,7 +41,8 @@ def find_inherited_styles(slide: Slide, shape: Shape) -> list[etree._Element]:
     """Return the elements that style the levels of a placeholder's paragraphs, the closest first.
 
     A placeholder inherits these styles from the slide's layout and master. Returns an empty list
-    for other shapes, dates, footers and slide numbers, and if layout and master have no numbers.
+    for shapes that are not placeholders, for dates, footers and slide numbers, and if neither the
+    layout nor the master numbers paragraphs.
     """
     if not shape.is_placeholder:
         return []
@@ -81,27 +84,27 @@ def number_paragraphs(
         properties = paragraph.find(_DRAWING + "pPr")
         level = 0 if properties is None else read_number(properties.get("lvl"), 0)
         level_styles = (style.find(f"{_DRAWING}lvl{level + 1}pPr") for style in styles)
-        mark = _find_mark((properties, *level_styles))
+        element = _find_number_or_bullet((properties, *level_styles))
         last = counts.get(level)
         counts = {key: count for key, count in counts.items() if key < level}
-        if mark is None or mark.tag != _NUMBER:
+        if element is None or element.tag != _NUMBER:
             yield ""
             continue
-        scheme, start = mark.get("type", ""), read_number(mark.get("startAt"), 1)
+        scheme, start = element.get("type", ""), read_number(element.get("startAt"), 1)
         is_next = last is not None and (last.scheme, last.start) == (scheme, start)
         number = last.number + 1 if last is not None and is_next else start
         counts[level] = _Count(scheme, start, number)
         yield _format_number(scheme, number) + " "
 
 
-def _find_mark(sources: Sequence[etree._Element | None]) -> etree._Element | None:
+def _find_number_or_bullet(sources: Sequence[etree._Element | None]) -> etree._Element | None:
     """Return the first specification of a number or a bullet in `sources`, or None.
 
     The sources are the paragraph's own properties and then its styles, the closest first.
     """
     for source in sources:
-        for mark in () if source is None else source.iterchildren(*_MARKS):
-            return mark
+        for element in () if source is None else source.iterchildren(*_NUMBER_OR_BULLET_TAGS):
+            return element
     return None
 
 

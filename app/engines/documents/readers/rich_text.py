@@ -50,11 +50,11 @@ def extract_text(data: bytes) -> str:
     source = _join_cell_paragraphs(source)
     parts: dict[str, list[str]] = {"header": [], "footnote": [], "footer": []}
 
-    def move_part(name: str, content: str) -> str:
+    def collect_part(name: str, content: str) -> str:
         parts[name].append(content)
         return "{}"
 
-    body = _replace_groups(source, _PAGE_PART, move_part)
+    body = _replace_groups(source, _PAGE_PART, collect_part)
     code_page_match = _CODE_PAGE.search(source)
     fonts: str = font_table_group(source)  # type: ignore[no-untyped-call]
     preamble = r"{\rtf1\ansi" + (code_page_match[0] if code_page_match else "") + fonts
@@ -72,9 +72,9 @@ def _replace_groups(
 ) -> str:
     """Replace each RTF group in `source` that starts with `opening`, and return the new source.
 
-    `replace` receives the text of the pattern's first capturing group, or "" if the pattern has no
-    such group, and the content after the match. If a group has no end, the text from its start on
-    is left unchanged.
+    `replace` returns the replacement. It receives the text of the pattern's first capturing group,
+    or "" if the pattern has no capturing group, and the content after the match. If an RTF group
+    has no end, the text from its start on is left unchanged.
     """
     pieces: list[str] = []
     position = 0
@@ -103,12 +103,12 @@ def _read_text_boxes(_name: str, shape: str) -> str:
     """Return the content of the text boxes of a drawing as RTF groups that striprtf reads."""
     texts: list[str] = []
 
-    def keep_text(_name: str, content: str) -> str:
+    def collect_text(_name: str, content: str) -> str:
         end = "" if content.rstrip(" }\r\n").endswith(r"\par") else r"\par"
         texts.append(rf"{{\par{{{content.removeprefix(' ')}}}{end}}}")
         return ""
 
-    _replace_groups(shape, _TEXT_BOX, keep_text)
+    _replace_groups(shape, _TEXT_BOX, collect_text)
     return "".join(texts)
 
 

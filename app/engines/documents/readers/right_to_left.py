@@ -55,7 +55,7 @@ def _is_right_to_left_letter(char: str) -> bool:
 
 
 def combine_marks(glyphs: Sequence[Glyph]) -> list[Glyph]:
-    """Sort glyphs from left to right, and combine each mark with the letter nearest to it."""
+    """Sort glyphs from left to right; join each combining mark to the letter nearest to it."""
     letters = [glyph for glyph in glyphs if not unicodedata.combining(glyph.text[0])]
     marks = [glyph for glyph in glyphs if unicodedata.combining(glyph.text[0])]
     if not letters:

@@ -149,7 +149,7 @@ class Segment(_Text):
 
     @classmethod
     def from_aligned_tokens(cls, tokens: list[Token], x1: float) -> "Segment":
-        """Build a segment from sorted tokens that share `top` and `bottom`; it ends at `x1`."""
+        """Build a segment with right edge `x1` from sorted tokens that share `top` and `bottom`."""
         segment = cls(tokens[0])
         segment._tokens, segment.x1 = tokens, x1
         return segment

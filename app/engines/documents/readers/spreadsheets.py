@@ -70,7 +70,7 @@ def _check_xlsx(file: BinaryIO, limits: Limits) -> None:
 
 
 class _SheetAreas:
-    """Measures the cell area of each sheet while the archive is unpacked."""
+    """Measures each sheet's cell area and finds the workbook part while the archive is unpacked."""
 
     def __init__(self) -> None:
         self.has_workbook = False
@@ -132,7 +132,7 @@ def join_pages(sheets: Iterable[tuple[str, Iterator[str]]], limits: Limits) -> s
 
 
 def _iterate_sheets(workbook: CalamineWorkbook) -> Iterator[tuple[str, Iterator[str]]]:
-    """Yield the names and the lines of the visible sheets."""
+    """Yield the name and the lines of each visible sheet."""
     for index, metadata in enumerate(workbook.sheets_metadata):
         is_visible = metadata.visible == SheetVisibleEnum.Visible
         if is_visible and metadata.typ == SheetTypeEnum.WorkSheet:

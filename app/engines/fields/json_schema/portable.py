@@ -49,11 +49,11 @@ class _UntranslatableError(Exception):
     """The RE2 pattern uses syntax that has no equivalent in ECMA-262 or Python."""
 
 
-def to_portable(pattern: str) -> str | None:
+def translate_pattern(pattern: str) -> str | None:
     """Translate an RE2 pattern to the common syntax of ECMA-262 (with `u`) and Python's `re`.
 
-    The result matches the same strings as the RE2 pattern. Returns None if the pattern cannot be
-    translated.
+    The result matches the same strings as the RE2 pattern, but `$` in Python also matches before a
+    final line feed. Returns None if the pattern cannot be translated.
     """
     try:
         return _Translator(pattern).translate()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.engines.fields.json_schema.portable import to_portable
+from app.engines.fields.json_schema.portable import translate_pattern
 from app.engines.fields.json_schema.ranges import build_time_max_pattern, build_time_min_pattern
 from app.engines.fields.model import Field
 from app.engines.fields.values.emails import MAX_EMAIL_CHARS
@@ -145,7 +145,7 @@ def _build_limits_schema(field: Field, max_length: int | None = None) -> Schema:
         limits["maxLength"] = min(max_lengths)
     if "pattern" in constraints:
         limits["x-pattern"] = constraints["pattern"]
-        pattern = to_portable(constraints["pattern"])
+        pattern = translate_pattern(constraints["pattern"])
         if pattern is not None:
             limits["pattern"] = pattern
     return limits

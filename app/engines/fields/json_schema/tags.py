@@ -87,7 +87,7 @@ _EVIDENCE: Schema = {
     ],
 }
 
-_ANCHORS: dict[str, Schema] = {
+_REQUIRED_EVIDENCE: dict[str, Schema] = {
     "span": {"contains": _build_required_properties_schema(start="integer")},
     "region": {"contains": _build_required_properties_schema(box="array")},
 }
@@ -151,8 +151,8 @@ def _build_field_schema(name: str, field: Field) -> Schema:
     properties: Schema = {"value": build_value_schema(field)}
     required = ["row"] if in_table else []
     properties["row"] = {"type": "integer" if in_table else "null"}
-    if field["type"] in _ANCHORS:
-        properties["evidence"] = _ANCHORS[field["type"]]
+    if field["type"] in _REQUIRED_EVIDENCE:
+        properties["evidence"] = _REQUIRED_EVIDENCE[field["type"]]
         required.append("evidence")
     return {
         "title": field["label"],

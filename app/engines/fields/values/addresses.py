@@ -20,7 +20,7 @@ def _normalize(value: object) -> JsonValue:
             raise ValueProblem("is empty")
         return text
     if not isinstance(value, dict) or not value.keys() <= set(PARTS):
-        raise ValueProblem(f"must be a string or an object of {', '.join(PARTS)}")
+        raise ValueProblem(f"must be a string or an object with any of {', '.join(PARTS)}")
     raw_parts = ((name, value.get(name)) for name in PARTS)
     texts = {
         name: check_text(text, MAX_PART_CHARS).strip()

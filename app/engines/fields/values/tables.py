@@ -2,6 +2,7 @@
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain_text import shorten_name
 from app.engines.fields.values import get_normalizer
 
 MAX_TABLE_ROWS = 5000
@@ -19,7 +20,7 @@ def build_normalizer(field: Field) -> Normalizer:
 
     def normalize_cell(key: object, value: object) -> JsonValue:
         if not isinstance(key, str) or key not in columns:
-            raise ValueProblem("has an unknown column")
+            raise ValueProblem(f"has the unknown column {shorten_name(key)}")
         normalize, multiple = columns[key]
         try:
             if not multiple:

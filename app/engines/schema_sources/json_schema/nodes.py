@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import orjson
 
-from app.engines.schema_sources.json_schema.references import References
+from app.engines.schema_sources.json_schema.references import ReferenceResolver
 from app.engines.schema_sources.model import SchemaSourceError, WarningCollector
 from app.engines.schema_sources.texts import to_line
 
@@ -98,7 +98,7 @@ class Resolver:
     """Creates the nodes for the schemas in one source."""
 
     def __init__(self, root: dict[str, Any], collector: WarningCollector) -> None:
-        self._references = References(root)
+        self._reference_resolver = ReferenceResolver(root)
         self._collector = collector
         self._visit_count = 0
         self._weights: dict[int, int] = {}
@@ -215,10 +215,10 @@ class Resolver:
         if ref in part.trail:
             node.is_circular = True
             self._collector.add(
-                part.path, "The reference to a schema that contains it was left out."
+                part.path, "A reference to a schema that contains this reference was left out."
             )
             return []
-        schema, path = self._references.find(ref, part.path)
+        schema, path = self._reference_resolver.find(ref, part.path)
         return [SchemaPart(schema, path, part.trail | {ref})]
 
     def _add_keyword(self, node: Node, name: str, value: object, path: str) -> None:

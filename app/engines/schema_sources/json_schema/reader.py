@@ -91,7 +91,10 @@ class _JsonSchemaReader:
     def add_property(
         self, name: str, parts: list[SchemaPart], target: _FieldTarget, *, required: bool
     ) -> None:
-        """Add the fields for the property `name`: none, one, or one per nested property."""
+        """Add the fields for the property `name`: none, one, or one per nested property.
+
+        Raises SchemaSourceError if the target would have too many fields or columns.
+        """
         max_fields = MAX_COLUMNS if target.is_table else MAX_FIELDS
         node = self.build_node(parts)
         required = required and not node.is_nullable
@@ -116,7 +119,8 @@ class _JsonSchemaReader:
             self._collector.add(node.path, "The object is nested too deeply and was left out.")
             return
         self._collector.add(
-            node.path, "The object's properties became separate fields with its name as prefix."
+            node.path,
+            "The object's properties became separate fields, prefixed with the object's name.",
         )
         label = to_line(node.pop_text("title")) or _convert_name_to_label(name)
         object_target = replace(

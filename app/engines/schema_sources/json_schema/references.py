@@ -13,7 +13,7 @@ _ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor")
 _ARRAY_INDEX = re.compile("[0-9]{1,7}")
 
 
-class References:
+class ReferenceResolver:
     """Finds the targets of the references in one source."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:

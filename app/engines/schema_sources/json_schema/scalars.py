@@ -117,10 +117,8 @@ def _convert_options(
             continue
         text = _convert_option(value)
         if text is None:
-            message = (
-                f"An option that is empty, too long (over {MAX_LABEL_CHARS}) or not a plain value"
-            )
-            collector.add(path, f"{message} was left out.")
+            reason = f"it is empty, not a plain value, or over {MAX_LABEL_CHARS} characters long"
+            collector.add(path, f"An option was left out: {reason}.")
             continue
         if not isinstance(value, str):
             collector.add(path, "Options that are not text were converted to text.")

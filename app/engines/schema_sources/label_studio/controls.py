@@ -110,7 +110,7 @@ def _read_options(control: Control, *, multiple: bool) -> tuple[list[dict[str, s
     leaves_only = control.is_true("leafsOnly")
     options: dict[str, dict[str, str]] = {}
     hints = []
-    for value, label, element in _list_paths(control.element, "", "", separator):
+    for value, label, element in _iterate_choices(control.element, "", "", separator):
         if leaves_only and element.find("Choice") is not None:
             continue  # The element only groups the options below it.
         option = {"value": to_line(value), "label": to_line(label)}
@@ -137,7 +137,7 @@ def _warn_about_option_rules(control: Control, option: Element, *, multiple: boo
         control.add_warning("The rule that an option excludes all other options was left out.")
 
 
-def _list_paths(
+def _iterate_choices(
     element: Element, value_prefix: str, label_prefix: str, separator: str
 ) -> Iterator[tuple[str, str, Element]]:
     """Yield the value, label and element of each choice below `element`.
@@ -146,7 +146,7 @@ def _list_paths(
     """
     for child in element:
         if child.tag != "Choice":
-            yield from _list_paths(child, value_prefix, label_prefix, separator)
+            yield from _iterate_choices(child, value_prefix, label_prefix, separator)
             continue
         label = child.get("value") or child.get("alias") or ""
         value = child.get("alias") or label
@@ -154,4 +154,4 @@ def _list_paths(
         value = (value_prefix + value)[:_MAX_PATH_CHARS]
         label = (label_prefix + label)[:_MAX_PATH_CHARS]
         yield value, label, child
-        yield from _list_paths(child, value + separator, label + separator, separator)
+        yield from _iterate_choices(child, value + separator, label + separator, separator)

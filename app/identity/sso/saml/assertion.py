@@ -174,7 +174,7 @@ def _get_confirmation_expiry(subject: etree._Element, expected: ExpectedValues) 
 
 
 def _get_valid_expiry(data: etree._Element, expected: ExpectedValues) -> datetime | None:
-    """Return the expiry of a SubjectConfirmationData element, or None if it is not valid."""
+    """Return a SubjectConfirmationData element's expiry, or None if the element is not valid."""
     start, end = read_time(data, "NotBefore"), read_time(data, "NotOnOrAfter")
     if end is None or not _is_within(start, end, expected.now):
         return None

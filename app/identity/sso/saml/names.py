@@ -1,7 +1,7 @@
 """Names from the SAML 2.0 specifications (OASIS saml-core, saml-bindings, saml-metadata).
 
-The names of attributes are in lower case. They are commonly used names, X.500 object ids and
-Microsoft's claims.
+The attribute names are in lower case, because attributes are looked up in lower case. Providers use
+common short names, X.500 object identifiers or Microsoft's claim URIs.
 """
 
 ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion"

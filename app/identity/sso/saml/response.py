@@ -89,7 +89,7 @@ def _check_shape(response: etree._Element) -> None:
         raise ResponseRefused("the assertion is encrypted, which is not supported")
     if len(assertions) != 1 or assertions[0].getparent() is not response:
         raise ResponseRefused(
-            f"it has {len(assertions)} assertions instead of exactly one directly in the response"
+            "it must have exactly one assertion, as a direct child of the response"
         )
     # A library may use any of these attributes as the id, so a duplicate is ambiguous.
     ids = [

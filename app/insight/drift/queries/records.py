@@ -255,18 +255,18 @@ _SCHEMAS_WITH_WORK = tenancy.build_text(
 )
 
 
-def list_schema_ids_with_work(since: datetime, *, after: UUID, batch: int) -> Collection[UUID]:
+def list_schema_ids_with_work(since: datetime, *, after: UUID, limit: int) -> Collection[UUID]:
     """Return the ids of schemas with work: schemas with tag sets accepted at or after `since`.
 
-    At most `batch` ids above `after` are returned, in ascending order.
+    At most `limit` ids above `after` are returned, in ascending order.
     """
-    values = {"since": since, "after": after, "batch": batch}
+    values = {"since": since, "after": after, "batch": limit}
     return list(db.session().scalars(_SCHEMAS_WITH_WORK.columns(id=Uuid()), values))
 
 
 _ACTIVE_ORGANIZATIONS = text("SELECT id FROM organizations WHERE status = 'active' ORDER BY id")
 
 
-def list_organization_ids() -> list[UUID]:
+def list_active_organization_ids() -> list[UUID]:
     """Return the ids of all active organizations. Requires access across organizations."""
     return list(db.session().scalars(_ACTIVE_ORGANIZATIONS.columns(id=Uuid())))

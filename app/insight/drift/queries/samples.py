@@ -13,8 +13,8 @@ from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 from app.insight.feedback.models import PredictionFeedback
 from app.kit import db, tenancy
 
-BATCH = 100
-MAX_PER_DOCUMENT = 20
+BATCH_SIZE = 100
+MAX_TAG_SETS_PER_DOCUMENT = 20
 """The maximum number of tag sets read per document. A schema cannot require more tag sets."""
 MAX_VALUE_LENGTH = 200
 """The maximum number of characters read from a value. The full length is read separately."""
@@ -102,9 +102,9 @@ def iterate_documents(
 ) -> Iterator[list[DocumentTagSets]]:
     """Yield batches of the documents that were accepted in a period, newest documents first.
 
-    All batches together have at most `limit` documents. A document has at most `MAX_PER_DOCUMENT`
-    tag sets: only those that were accepted in the period and whose source is not `model`. Documents
-    are ordered by the decision time of their first tag set.
+    All batches together have at most `limit` documents. A document has only the tag sets that were
+    accepted in the period and whose source is not `model`, at most `MAX_TAG_SETS_PER_DOCUMENT`.
+    Documents are ordered by the decision time of their first tag set.
     """
     before_time, before_id, remaining = end, _MAX_ID, limit
     while remaining > 0:
@@ -114,8 +114,8 @@ def iterate_documents(
             "end": end,
             "before_time": before_time,
             "before_id": before_id,
-            "batch": min(BATCH, remaining),
-            "max_per_document": MAX_PER_DOCUMENT,
+            "batch": min(BATCH_SIZE, remaining),
+            "max_per_document": MAX_TAG_SETS_PER_DOCUMENT,
             "max_value": MAX_VALUE_LENGTH,
         }
         rows = map(SampledTagSet._make, db.session().execute(_DOCUMENTS, values))
@@ -128,7 +128,7 @@ def iterate_documents(
 
 
 class DecisionCount(NamedTuple):
-    """The number of review decisions of one type on tag sets of one labeler, or of no labeler."""
+    """The number `n` of decisions of type `kind` on tag sets of one labeler, or of no labeler."""
 
     labeler_id: UUID | None
     kind: str
@@ -169,7 +169,7 @@ class PredictionOutcome(NamedTuple):
 
 
 def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[PredictionOutcome]:
-    """List the prediction outcomes on tag sets, one per tag set and field.
+    """Return the outcomes of the predictions for these tag sets, one per tag set and field.
 
     Table cells are left out. If a field has several predictions, only the first outcome is
     returned, because predictions for the same field are not independent of each other.

@@ -4,7 +4,7 @@ import json
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from typing import NamedTuple
@@ -221,17 +221,17 @@ class PeriodData:
         return NumberSample([value for value, number in pairs if number in owner_numbers])
 
     def _build_decision_rate(
-        self, hit_types: tuple[str, ...], miss_types: tuple[str, ...], selection: LabelerSelection
+        self, counted_types: Sequence[str], other_types: Sequence[str], selection: LabelerSelection
     ) -> RateSample:
-        def count_decisions(decision_types: tuple[str, ...]) -> int:
+        def count_decisions(decision_types: Sequence[str]) -> int:
             return sum(
                 n
                 for (labeler_id, kind), n in self._decisions.items()
                 if kind in decision_types and selection.includes_labeler(labeler_id)
             )
 
-        hit_count = count_decisions(hit_types)
-        return RateSample(hit_count, hit_count + count_decisions(miss_types))
+        count = count_decisions(counted_types)
+        return RateSample(count, count + count_decisions(other_types))
 
 
 def list_metrics(field_type: str) -> tuple[DriftMetric, ...]:
@@ -265,9 +265,9 @@ def _add_value(
 def parse_number(field_type: str, text: str, decided_at: datetime) -> float | None:
     """Parse a field value as a number.
 
-    The number is the amount of a money value, the hours since midnight of a time, or the days from
-    a date or datetime to the review decision. Dates increase over time, so this distance is
-    compared instead of the date. Returns None if the value is invalid for its type or not finite.
+    A time becomes the hours since midnight, and a money value becomes its amount. A date or
+    datetime becomes the days from it to the review decision: dates increase over time, so the
+    distance is compared. Returns None if the value is invalid for its type or not finite.
     """
     try:
         if field_type == "date":

@@ -28,7 +28,7 @@ MAX_REFERENCES = 10
 
 
 def detect(job: Job, detection_id: UUID) -> None:
-    """Run a detection in several transactions; do nothing if it does not exist or has ended."""
+    """Run a detection, in several transactions, unless it has ended. May raise LostLease."""
     detection = _start(detection_id)
     if detection is None:
         return
@@ -83,7 +83,7 @@ def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -
 
 
 def _limit_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
-    """Move the earliest of the reference starts later, so that at most MAX_REFERENCES differ."""
+    """Replace the earliest starts with a later start, so that at most MAX_REFERENCES differ."""
     kept_starts = sorted(set(starts.values()))[-MAX_REFERENCES:]
     return {key: max(start, kept_starts[0]) for key, start in starts.items()}
 

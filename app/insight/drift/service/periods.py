@@ -61,8 +61,8 @@ def choose_daily_periods(schema_id: UUID, current: TimeRange) -> DetectionPeriod
     )
 
 
-def find_last_days(zone: str) -> TimeRange:
-    """Return the last CURRENT_DAYS whole days in a time zone."""
+def get_last_days(zone: str) -> TimeRange:
+    """Return the period of the last CURRENT_DAYS days before today, in a time zone."""
     today = db.utc_now().astimezone(ZoneInfo(zone)).date()
     start, end = (
         datetime.combine(day, time.min, ZoneInfo(zone))

@@ -31,8 +31,8 @@ def update_reports(
 
     Returns the reports that were created or confirmed. If a detected shift already has an open
     report, the report is confirmed. No report is created for a shift that was acknowledged while
-    the detection was running. An open report is closed when its shift has ended, or when the newest
-    schema version no longer has its field or its metric.
+    the detection was running. An open report is closed when its shift has ended, or when its field
+    is not in the newest schema version or no longer has its metric.
     """
     now = db.utc_now()
     open_reports = {

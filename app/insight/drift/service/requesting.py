@@ -15,7 +15,7 @@ from app.kit.days import TimeRange
 from app.kit.db import Checkpoint
 from app.schemas.artifact_schemas.service import drafts as schemas
 
-_BATCH = 100
+_BATCH_SIZE = 100
 
 
 def request_detection(
@@ -95,20 +95,20 @@ def build_detection_response(detection: DriftDetection) -> dict[str, Any]:
 
 
 def request_daily_detections(checkpoint: Checkpoint) -> None:
-    """Request a daily detection for each schema whose tag sets were recently accepted.
+    """Request a daily detection for each schema with recently accepted tag sets.
 
     The current period is the last `periods.CURRENT_DAYS` whole days in the organization's time
-    zone. A schema is considered if a tag set was accepted since that period began, including today.
-    A schema has one daily detection per day. A schema is skipped if it has an unfinished
-    detection, or if the current period begins before the end of its fixed baseline. `checkpoint`
-    commits each batch.
+    zone. A schema gets a detection if one of its tag sets was accepted since that period began,
+    including today. It is skipped if it already has a daily detection for the same day or an
+    unfinished detection, or if the current period begins before the end of its fixed baseline.
+    `checkpoint` commits each batch.
     """
     zone = organizations.get_time_zone(tenancy.current_organization_id())
-    current_period = periods.find_last_days(zone)
+    current_period = periods.get_last_days(zone)
     last_schema_id = UUID(int=0)
     while True:
         schema_ids = records.list_schema_ids_with_work(
-            current_period.start, after=last_schema_id, batch=_BATCH
+            current_period.start, after=last_schema_id, limit=_BATCH_SIZE
         )
         for schema_id in schema_ids:
             chosen_periods = periods.choose_daily_periods(schema_id, current_period)
@@ -116,5 +116,5 @@ def request_daily_detections(checkpoint: Checkpoint) -> None:
                 _insert_detection(schema_id, chosen_periods, due_on=current_period.end.date())
             last_schema_id = schema_id
         checkpoint()
-        if len(schema_ids) < _BATCH:
+        if len(schema_ids) < _BATCH_SIZE:
             return

@@ -93,9 +93,10 @@ def find_reference_starts(
 ) -> dict[str, datetime]:
     """Return the start of the reference period of each acknowledged shift, by shift key.
 
-    The reference period replaces the baseline and begins at the end of the acknowledged shift.
-    While it has too few tag sets, no new shift of the same metric is found. Acknowledged shifts
-    outside the periods of the detection are left out.
+    The reference period replaces the baseline. It begins at the end of the acknowledged shift, and
+    ends at the start of the current period. While a reference period has too few tag sets, no new
+    shift of the same metric is found. Acknowledged shifts outside the periods of the detection are
+    left out.
     """
     return {
         shift.shift_key: shift.current_until
@@ -106,7 +107,11 @@ def find_reference_starts(
 
 
 def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
-    """Yield every possible shift that a detection tests, for at most MAX_LABELERS labelers."""
+    """Yield every possible shift that a detection tests.
+
+    These are overall shifts, and shifts of at most MAX_LABELERS labelers who have at least
+    `THRESHOLDS.min_size` tag sets in the current period.
+    """
     for metric in _REVIEW_METRICS:
         yield Shift(DriftSubject.LABELING, metric)
     for key, field_type in fields.types.items():

@@ -54,7 +54,7 @@ class EligibleTagSet(NamedTuple):
     tags: list[dict[str, Any]]
 
 
-def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
+def find_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the revision numbers of the eligible tag sets among these ids, by tag set id.
 
     Tag sets are eligible for automatic feedback if they are accepted, they began from a prediction,
@@ -106,7 +106,7 @@ def _filter_eligible(
     )
 
 
-def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
+def find_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the revision number of the automatic feedback on each tag set, by tag set id."""
     statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
         build_id_condition(PredictionFeedback.tag_set_id, tag_set_ids),
@@ -115,10 +115,10 @@ def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
     return {row.tag_set_id: row.accepted_revision for row in db.session().execute(statement)}
 
 
-def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
+def iterate_predicted_tag_sets(batch_size: int) -> Iterator[list[tuple[UUID, UUID]]]:
     """Yield the tag sets that began from a prediction, as pairs of artifact id and tag set id.
 
-    The pairs are in batches of at most `batch`, sorted by tag set id.
+    The pairs are in batches of at most `batch_size`, sorted by tag set id.
     """
     last_id = UUID(int=0)
     while True:
@@ -126,7 +126,7 @@ def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
             select(TagSet.artifact_id, TagSet.id)
             .where(TagSet.prediction_id.is_not(None), TagSet.id > last_id)
             .order_by(TagSet.id)
-            .limit(batch)
+            .limit(batch_size)
         )
         rows = db.session().execute(statement).all()
         if not rows:

@@ -70,9 +70,9 @@ _other_document = aliased(FeedbackDocument)
 def list_shared_outcomes(
     schema_id: UUID, model: str, other_model: str
 ) -> list[tuple[Outcomes, Outcomes]]:
-    """Return the outcomes of two models on the documents with feedback on both models.
+    """Return, for each document with feedback on both models, the outcomes of both, in this order.
 
-    Only the newest `MAX_DOCUMENTS` documents are returned.
+    Only the newest `MAX_DOCUMENTS` documents are returned, newest first.
     """
     names = Outcomes._fields
     statement = (

@@ -14,7 +14,7 @@ from app.kit.id_conditions import build_id_condition
 from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
-_INSERT_BATCH = 1000
+_INSERT_BATCH_SIZE = 1000
 _LOCK = tenancy.build_text(
     "SELECT pg_advisory_xact_lock(hashtextextended('feedback ' || :organization_id, 0))"
 )
@@ -52,8 +52,8 @@ def delete_reported_feedback(pairs: Sequence[tuple[UUID, str]]) -> None:
 
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert feedback. All rows must have the same columns; columns that they omit are null."""
-    for start in range(0, len(rows), _INSERT_BATCH):
-        db.session().execute(insert(PredictionFeedback), rows[start : start + _INSERT_BATCH])
+    for start in range(0, len(rows), _INSERT_BATCH_SIZE):
+        db.session().execute(insert(PredictionFeedback), rows[start : start + _INSERT_BATCH_SIZE])
 
 
 _ADD_DOCUMENTS = tenancy.build_text(
@@ -95,7 +95,7 @@ class ReportedDocument(NamedTuple):
 
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
-    """Lock documents so that they cannot be deleted, and return them by id."""
+    """Lock the documents that exist among these ids against deletion, and return them by id."""
     columns = db.build_columns(
         ReportedDocument._fields,
         Artifact,
@@ -130,7 +130,7 @@ class ReportedTagSet(NamedTuple):
     labeler_id: UUID | None
 
 
-def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
+def find_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
     """Return the tag sets that exist among these ids, by id."""
     columns = db.build_columns(ReportedTagSet._fields, TagSet)
     statement = select(*columns).where(build_id_condition(TagSet.id, tag_set_ids))
@@ -138,7 +138,7 @@ def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
     return {row.id: row for row in rows}
 
 
-def list_pairs_with_automatic_feedback(
+def find_pairs_with_automatic_feedback(
     pairs: Sequence[tuple[UUID, str]],
 ) -> set[tuple[UUID, str]]:
     """Return the pairs of artifact id and model in `pairs` that have automatic feedback."""
@@ -158,7 +158,7 @@ ReportKey = tuple[UUID, str, str, int | None, str | None]
 `value_key` is None unless the field allows several values."""
 
 
-def list_reported_feedback(pairs: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
+def find_reported_feedback_ids(pairs: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
     """Return the ids of the reported feedback on pairs of artifact id and model, by report key."""
     statement = select(
         PredictionFeedback.artifact_id,

@@ -67,9 +67,9 @@ class OutcomeRow(NamedTuple):
 def sum_outcomes(
     criteria: SummaryCriteria, group_by: Sequence[str], *, interval: str | None = None
 ) -> list[OutcomeRow]:
-    """Sum the outcomes for each combination of the facets `group_by`.
+    """Sum the outcomes for each combination of the facets `group_by`, sorted by these facets.
 
-    With `interval`, the day or the month is added as the last facet.
+    With `interval` (`day` or `month`), the day or the month is added as the last facet.
     """
     span = criteria.build_span()
     facet_names = [*group_by, "outcome"]

@@ -19,7 +19,7 @@ from app.kit.ids import generate_ids
 from app.workflow.tag_sets.service import rules
 
 MAX_MODEL_LENGTH = 200
-_BATCH = 100
+_BATCH_SIZE = 100
 
 
 def record(id_pairs: Sequence[tuple[UUID, UUID]]) -> int:
@@ -33,8 +33,8 @@ def record(id_pairs: Sequence[tuple[UUID, UUID]]) -> int:
     """
     ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in id_pairs))
     recording.lock_recording()
-    current_revisions = accepted.list_eligible_revisions(ids)
-    recorded_revisions = accepted.list_recorded_revisions(ids)
+    current_revisions = accepted.find_eligible_revisions(ids)
+    recorded_revisions = accepted.find_recorded_revisions(ids)
     changed_ids = [
         tag_set_id
         for tag_set_id in ids
@@ -62,7 +62,7 @@ def rebuild(checkpoint: Checkpoint) -> int:
     Returns the number of tag sets that began from a prediction. `checkpoint` commits each batch.
     """
     rebuilt_count = 0
-    for batch in accepted.iterate_candidates(_BATCH):
+    for batch in accepted.iterate_predicted_tag_sets(_BATCH_SIZE):
         recording.lock_recording()
         recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in batch])
         record(batch)

@@ -39,24 +39,24 @@ def list_models(
 ) -> Page:
     """List the models that have feedback, each compared with another model of its schema.
 
-    The other model is `compare_with`, or by default the previous model. The model `compare_with`
-    itself is also compared with its previous model. Only the first `MAX_COMPARISONS` models of a
-    page that have another model are compared. Raises 404 for an unknown schema.
+    The other model is `compare_with`. By default, and for `compare_with` itself, it is the previous
+    model in the order of the first feedback. A page has at most `MAX_COMPARISONS` comparisons, for
+    its first models. Raises 404 for an unknown schema.
     """
     if schema_id is not None:
         schemas.get(schema_id)
     listed_models = _pair_models(schema_id, compare_with)
 
-    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
-        is_after = lt if edge.descending else gt
-        edge_key = tuple(edge.values.values())
+    def fetch(page_start: PageStart) -> tuple[list[Any], int | None]:
+        is_after = lt if page_start.descending else gt
+        start_key = tuple(page_start.values.values())
         remaining_models = [
             model
             for model in listed_models
-            if edge.is_first or is_after(_get_sort_key(model), edge_key)
+            if page_start.is_first or is_after(_get_sort_key(model), start_key)
         ]
-        remaining_models.sort(key=_get_sort_key, reverse=edge.descending)
-        return remaining_models[: edge.limit], len(listed_models)
+        remaining_models.sort(key=_get_sort_key, reverse=page_start.descending)
+        return remaining_models[: page_start.limit], len(listed_models)
 
     model_page = paginate_rows(page, _SORT_KEY_TYPES, fetch)
     return replace(model_page, items=_build_items(list(model_page.items)))

@@ -84,15 +84,15 @@ def create_many(
 def _load_records(reports: Sequence[dict[str, Any]], caller: Caller) -> _ReferencedRecords:
     artifact_models = sorted({(report["artifact_id"], report["model"]) for report in reports})
     tag_set_ids = {report["tag_set_id"] for report in reports if report.get("tag_set_id")}
-    tag_sets_by_id = recording.list_tag_sets(sorted(tag_set_ids))
+    tag_sets_by_id = recording.find_tag_sets(sorted(tag_set_ids))
     if not caller.has_role(Role.reviewer):
         visible_ids = tag_sets.find_visible_ids(list(tag_sets_by_id), caller=caller)
         tag_sets_by_id = {tag_set_id: tag_sets_by_id[tag_set_id] for tag_set_id in visible_ids}
     return _ReferencedRecords(
         recording.lock_documents([artifact_id for artifact_id, _ in artifact_models]),
         tag_sets_by_id,
-        recording.list_pairs_with_automatic_feedback(artifact_models),
-        recording.list_reported_feedback(artifact_models),
+        recording.find_pairs_with_automatic_feedback(artifact_models),
+        recording.find_reported_feedback_ids(artifact_models),
     )
 
 
@@ -154,7 +154,7 @@ def _compare(
     """
     values = {name: report.get(name) for name in ("predicted", "correct")}
     if all(value is None for value in values.values()):
-        raise errors.invalid("Send a predicted value, the correct value, or both.", "predicted")
+        raise errors.invalid("Send `predicted`, `correct`, or both.", "predicted")
     for name, value in values.items():
         if len(orjson.dumps(value)) > MAX_VALUE_BYTES:
             raise errors.invalid(f"Must have at most {MAX_VALUE_BYTES:,} bytes as JSON.", name)

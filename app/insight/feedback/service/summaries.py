@@ -183,7 +183,7 @@ def get_summary_by_field(
 
 
 def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
-    """Build the calibration and the recommended threshold, None if none reaches `target`."""
+    """Build the calibration, and the recommended threshold, or None if none reaches `target`."""
     bins = merge_bins(counts)
     totals_by_bin: dict[int, tuple[int, int]] = {}
     for number, count, correct, _ in counts:

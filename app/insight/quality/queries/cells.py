@@ -89,7 +89,7 @@ _CONTRIBUTION_ROWS = f"""
     SELECT value ->> 0 AS subject, CAST(value ->> 1 AS uuid) AS schema_id, value ->> 2 AS name,
            value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_CAST_COUNTERS}
 """
-_ADD = tenancy.build_text(
+_ADD_DELTAS = tenancy.build_text(
     f"""
     INSERT INTO quality_cells AS cell (organization_id, {_CELL_KEY}, {_COUNTER_COLUMNS})
     SELECT :organization_id, delta.* FROM (
@@ -99,7 +99,7 @@ _ADD = tenancy.build_text(
     SET {", ".join(f"{name} = cell.{name} + excluded.{name}" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
-_DELETE_EMPTY = tenancy.build_text(
+_DELETE_EMPTY_CELLS = tenancy.build_text(
     f"""
     DELETE FROM quality_cells cell
     USING ({_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
@@ -121,7 +121,7 @@ _LIST_SCHEMAS = tenancy.build_text(
     """
 )
 # While the state is locked, no other transaction changes documents or cells of the organization.
-_REPAIR = build_repair(
+_REPAIR_CELLS = build_repair(
     "quality_cells",
     _CELL_KEY,
     f"""
@@ -152,8 +152,7 @@ def lock_state_shared(time_zone: str) -> str:
     """Lock the `QualityState` of the current organization in share mode; return its time zone.
 
     Creates the state with `time_zone` if it does not exist. Transactions that count documents use
-    this lock. A recount or a repair uses `lock_state`, so that neither runs at the same time as
-    such a transaction.
+    this lock. Recounts and repairs use `lock_state`, so they wait until these transactions end.
     """
     statement = select(QualityState.time_zone).with_for_update(read=True)
     zone = db.session().scalar(statement)
@@ -223,8 +222,8 @@ def add_deltas(deltas: Sequence[list[Any]]) -> None:
     if not deltas:
         return
     values = {"deltas": orjson.dumps(deltas).decode()}
-    db.session().execute(_ADD, values)
-    db.session().execute(_DELETE_EMPTY, values)
+    db.session().execute(_ADD_DELTAS, values)
+    db.session().execute(_DELETE_EMPTY_CELLS, values)
 
 
 def list_schema_ids(after: UUID) -> list[UUID]:
@@ -244,7 +243,7 @@ def repair(schema_id: UUID) -> int:
     Turns off the statement timeout until the transaction ends.
     """
     db.disable_statement_timeout()
-    return int(db.session().execute(_REPAIR, {"schema_id": schema_id}).scalar_one())
+    return int(db.session().execute(_REPAIR_CELLS, {"schema_id": schema_id}).scalar_one())
 
 
 def list_outdated_organization_ids() -> list[UUID]:

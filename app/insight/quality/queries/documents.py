@@ -23,8 +23,8 @@ larger document is read alone."""
 MAX_BYTES = 32 * 1024 * 1024
 """The maximum size in bytes of a document's tags, in all revisions except saves. The tags of a
 larger document are not compared."""
-# With `!=`, PostgreSQL could read the partial index of all revisions that are not saves. If the
-# organization is newer than its statistics, PostgreSQL would read this index for each tag set.
+# With `!=`, PostgreSQL could use the partial index of all revisions that are not saves. Without
+# recent table statistics, it would then read the whole index for each tag set.
 _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
 _SUBMISSION_KINDS = ("submit", "import")
 
@@ -104,12 +104,12 @@ class DocumentHistory(NamedTuple):
     has_tags: bool
 
 
-def list_next_artifact_ids(after: UUID, batch: int) -> list[UUID]:
+def list_next_artifact_ids(after: UUID, limit: int) -> list[UUID]:
     """Return the ids of the next artifacts that have tag sets or contributions.
 
-    At most `batch` ids above `after` are returned, in ascending order.
+    At most `limit` ids above `after` are returned, in ascending order.
     """
-    return list(db.session().scalars(_NEXT_ARTIFACTS, {"after": after, "batch": batch}))
+    return list(db.session().scalars(_NEXT_ARTIFACTS, {"after": after, "batch": limit}))
 
 
 def count_labeled_artifacts() -> int:
@@ -136,7 +136,7 @@ class _RevisionRow(NamedTuple):
 
 
 def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
-    """Yield the existing artifacts among these ids with their tag sets, in bounded memory."""
+    """Yield the artifacts that exist among these ids, by id, without loading all tags at once."""
     statement = (
         select(*db.build_columns(_ArtifactRow._fields, Artifact))
         .where(build_id_condition(Artifact.id, artifact_ids))

@@ -167,9 +167,9 @@ def sum_by_field(cell_filter: CellFilter) -> Sequence[FieldRow]:
 def list_people(request: PageRequest, cell_filter: CellFilter) -> Page:
     """Return a page of labelers or reviewers, each as a `PersonRow`, ordered by user id."""
 
-    def fetch(edge: PageStart) -> tuple[list[PersonRow], int | None]:
-        edge_id = next(map(str, edge.values.values()), None)
-        rows = _PEOPLE[edge.descending].read(cell_filter, edge_id, edge.limit)
+    def fetch(page_start: PageStart) -> tuple[list[PersonRow], int | None]:
+        start_id = next(map(str, page_start.values.values()), None)
+        rows = _PEOPLE[page_start.descending].read(cell_filter, start_id, page_start.limit)
         # The total is from the same snapshot: if the first page is empty, the list is empty.
         return rows, int(rows[0].page_total) if rows else 0
 

@@ -63,7 +63,7 @@ class CellFilter:
     def has_sums(self) -> bool:
         """Return whether period sums can replace the cells that match the filter.
 
-        Fields have none. Those of labelers and reviewers cannot be filtered by schema.
+        Fields have no period sums. The sums of labelers and reviewers include all schemas.
         """
         has_sums_of_people = self.subject is not CellSubject.FIELD and self.schema_id is None
         return self.subject is CellSubject.SCHEMA or has_sums_of_people
@@ -187,7 +187,7 @@ class CellQuery:
     """A query on cells or period sums, prepared for each combination of source and conditions.
 
     `build` receives the matching rows and their source, and returns the statement. `types` maps its
-    additional parameters to their SQL types. `by_schema` is true if it groups by schema.
+    additional parameters to their SQL types. `by_schema`: whether the statement groups by schema.
     """
 
     def __init__(

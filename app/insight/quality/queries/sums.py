@@ -14,7 +14,7 @@ from app.insight.quality.queries.cells import SUM_COLUMNS, build_repair
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
-_REPAIR = build_repair(
+_REPAIR_SUMS = build_repair(
     "quality_sums",
     "subject, unit, start, name",
     f"""
@@ -40,7 +40,7 @@ _complete_organization_ids: set[UUID] = set()
 
 
 def are_complete() -> bool:
-    """Return whether the `QualitySum` rows of the current organization are complete."""
+    """Return whether the current organization has all `QualitySum` rows; caches the result True."""
     organization_id = tenancy.current_organization_id()
     if organization_id in _complete_organization_ids:
         return True
@@ -58,7 +58,7 @@ def repair() -> int:
     """
     # Reading the cells of a large organization takes longer than the timeout of requests.
     db.disable_statement_timeout()
-    return int(db.session().execute(_REPAIR).scalar_one())
+    return int(db.session().execute(_REPAIR_SUMS).scalar_one())
 
 
 def list_incomplete_organization_ids() -> list[UUID]:

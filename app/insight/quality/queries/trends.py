@@ -77,10 +77,10 @@ def sum_by_bucket(
 ) -> list[TrendGroup]:
     """Sum counters by group and bucket, for the groups with the most cases, most cases first.
 
-    Each bucket is one `unit`, and the period may cut off the first and the last bucket. `cases` and
-    `sums` name counters; each result has the sums of both, `cases` first. The number of cases of a
-    group is the total of its `cases` counters. Groups without cases are left out. At most `limit`
-    groups are returned, or all groups if `limit` is None.
+    Each bucket is (first day, exclusive end), one `unit` long. The period may cut off the first and
+    the last bucket. `cases` and `sums` name counters; each result has both, `cases` first. The
+    number of cases of a group is the total of its `cases` counters. Groups without cases are left
+    out. At most `limit` groups are returned, or all groups if `limit` is None.
     """
     step = UNIT_DAYS.get(unit)
     values: list[Any] = [[first for first, _ in buckets]]

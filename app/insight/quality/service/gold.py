@@ -23,8 +23,8 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 METRIC = "gold_accuracy"
-UNIT = SumUnit.WEEK
-"""The only length of a bucket for which these callers see the accuracy."""
+VISIBLE_UNIT = SumUnit.WEEK
+"""The only bucket length for which callers below the reviewer role see the accuracy."""
 MIN_CASES = 10
 """The minimum number of tag sets that a week must have for its accuracy to be shown."""
 
@@ -36,7 +36,7 @@ def is_restricted(caller: Caller) -> bool:
 
 def check_trend(caller: Caller, bucket: str, *, by_field: bool) -> None:
     """Raise 403 if the caller may not see the accuracy for buckets of this length, or by field."""
-    if is_restricted(caller) and (by_field or bucket != UNIT):
+    if is_restricted(caller) and (by_field or bucket != VISIBLE_UNIT):
         raise errors.denied(
             "Accuracy on gold documents by day, month or field requires the reviewer role. Use the"
             " bucket `week`."
@@ -54,7 +54,7 @@ def limit_to_visible_weeks(
     visible_weeks = [
         (first, end)
         for first, end in weeks
-        if end <= today and (end - first).days == UNIT_DAYS[UNIT]
+        if end <= today and (end - first).days == UNIT_DAYS[VISIBLE_UNIT]
     ] or [(period.first, period.first)]
     return replace(cell_filter, first=visible_weeks[0][0], end=visible_weeks[-1][1])
 

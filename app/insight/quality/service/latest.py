@@ -65,11 +65,11 @@ def _compute_gold_rates(cell_filter: CellFilter, period: Period) -> dict[str, Ra
 
     Only whole weeks that have ended and have at least `gold.MIN_CASES` tag sets are included.
     """
-    weeks = list_buckets(period, gold.UNIT)
+    weeks = list_buckets(period, gold.VISIBLE_UNIT)
     visible_filter = gold.limit_to_visible_weeks(cell_filter, period, weeks)
     metric = METRICS[gold.METRIC]
     groups = trends.sum_by_bucket(
-        visible_filter, "schema", weeks, gold.UNIT, cases=metric.cases, sums=metric.sums
+        visible_filter, "schema", weeks, gold.VISIBLE_UNIT, cases=metric.cases, sums=metric.sums
     )
     return {key: _compute_large_sample_rate(metric, sums.values()) for key, _, sums in groups}
 

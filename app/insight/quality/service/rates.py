@@ -14,7 +14,7 @@ _DECISION_COUNTERS = ("accepted", "corrected", "rejected")
 class Rate(NamedTuple):
     """A value with its 95% confidence interval and the number of cases, `n`.
 
-    The value is None if there are no cases. Only fractions have an interval.
+    A fraction or a mean is None if there are no cases. Only fractions have an interval.
     """
 
     value: float | None
@@ -42,7 +42,8 @@ class QualityMetric:
     """A quality metric, with the formula that computes it from counters (see `QualityCell`).
 
     The counters `cases` add up to the number of cases. `sums` are the other counters that the
-    formula reads. `applies_to_fields` is true if the metric can be computed for a field.
+    formula reads. `applies_to_fields` is true if the metric can be computed for a field. Charts
+    show `label` and `unit`.
     """
 
     label: str

@@ -125,7 +125,8 @@ def _build_filter(
     subject = _choose_subject(group_by, filters)
     schema_id = filters.get("schema_id")
     if subject is CellSubject.FIELD and not metric.applies_to_fields:
-        raise errors.invalid("This metric does not apply to fields.", "metric")
+        names = ", ".join(f"`{name}`" for name, item in METRICS.items() if item.applies_to_fields)
+        raise errors.invalid(f"Must be one of these metrics for fields: {names}.", "metric")
     if subject is CellSubject.FIELD and schema_id is None:
         raise errors.invalid(
             "Required for metrics of fields. Send the id of the schema that has the fields.",

@@ -19,7 +19,7 @@ from app.kit import db, tenancy
 from app.kit.days import find_zone
 from app.kit.db import Checkpoint, ReportProgress
 
-BATCH = 100
+BATCH_SIZE = 100
 """The maximum number of documents that are counted in one transaction."""
 _MIN_ID = UUID(int=0)
 _KEY_LENGTH = 5
@@ -32,11 +32,11 @@ def update(artifact_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
     `checkpoint` commits every batch except the last one.
     """
     ordered_ids = sorted(set(artifact_ids))
-    for start in range(0, len(ordered_ids), BATCH):
+    for start in range(0, len(ordered_ids), BATCH_SIZE):
         if start:
             checkpoint()
         zone = cells.lock_state_shared(_get_time_zone())
-        _recount(ordered_ids[start : start + BATCH], zone)
+        _recount(ordered_ids[start : start + BATCH_SIZE], zone)
 
 
 def rebuild(
@@ -62,7 +62,7 @@ def rebuild(
     )
     cells.set_state(state)
     done_count = 0
-    while batch := documents.list_next_artifact_ids(last_id, BATCH):
+    while batch := documents.list_next_artifact_ids(last_id, BATCH_SIZE):
         _recount(batch, zone)
         last_id = batch[-1]
         cells.set_state(state._replace(last_counted_artifact_id=last_id))

@@ -89,7 +89,7 @@ class DocumentAnswers(NamedTuple):
 
 
 class AnswerSnapshot:
-    """The answers for a schema in a period, and its accepted tag sets, from one snapshot."""
+    """The answers for a schema in a period, and all its accepted tag sets, from one snapshot."""
 
     def __init__(
         self, connection: Connection, schema_id: UUID, starts_at: datetime | None, ends_at: datetime

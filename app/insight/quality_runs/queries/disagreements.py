@@ -101,20 +101,20 @@ def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
     return [[row.artifact_id for row in chunk] for chunk in chunks]
 
 
-def list_next_artifact_ids(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
+def list_next_artifact_ids(schema_id: UUID, after: UUID, limit: int) -> list[UUID]:
     """Return the ids of the next documents that have tag sets of a schema, in ascending order.
 
-    At most `batch` ids above `after` are returned.
+    At most `limit` ids above `after` are returned.
     """
-    values = {"schema_id": schema_id, "after": after, "batch": batch}
+    values = {"schema_id": schema_id, "after": after, "batch": limit}
     return list(db.session().scalars(_NEXT_DOCUMENTS, values))
 
 
 def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> None:
     """Replace the disagreements on these documents with `rows`.
 
-    Documents that were deleted meanwhile are skipped. Rows with the same result stay as they are.
-    If they got new ids, a client that reads the list page by page would miss them.
+    Rows for deleted documents are ignored. A stored row with the same result keeps its id.
+    Otherwise, a client that reads the list page by page would miss it.
     """
     values = {
         "artifact_ids": list(artifact_ids),

@@ -10,10 +10,7 @@ MAX_STORED_VALUES = 100
 
 
 class ConfusionCounter:
-    """The counts of value pairs for one field.
-
-    Values that are not in `options` are added when they occur.
-    """
+    """Counts pairs of values of one field, including values that are not in `options`."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._numbers: dict[Any, int] = {option: n for n, option in enumerate(options)}

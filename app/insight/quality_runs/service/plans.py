@@ -71,6 +71,7 @@ class FieldPlan:
 
     `kind` is the field's newest type. `version_ids` are the versions in which it has this type and
     the same `multiple`; `other_versions` maps the ids of its other versions to their numbers.
+    `options` are the values of a choice field in the newest schema version.
     """
 
     name: str
@@ -106,10 +107,10 @@ def _find_newest_field_specs(
 def plan_fields(
     versions: Sequence[VersionFields], names: Sequence[str], metrics: Iterable[str]
 ) -> list[FieldPlan]:
-    """Plan the comparison of the named fields, or of all fields, in the order of the schema.
+    """Plan the comparison of the fields in `names`, or of all fields if `names` is empty.
 
-    `versions` is ordered newest first. The type of a field is its type in the newest version
-    that contains it.
+    `versions` must be ordered newest first. The type of a field is its type in the newest version
+    that contains it. Returns the plans in the order of the fields in the schema.
     """
     field_specs_by_version = {version.id: build_field_specs(version.fields) for version in versions}
     numbers = {version.id: version.number for version in versions}

@@ -197,9 +197,8 @@ def _check_field(
         if allowed_types is not None and (
             field_spec.field_type not in allowed_types or field_spec.multiple or "." in field
         ):
-            raise errors.invalid(
-                "Only a choice field with a single value has a confusion matrix.", "field"
-            )
+            message = f"Must be a single-value field of type {', '.join(sorted(allowed_types))}."
+            raise errors.invalid(message, "field")
         return
     raise errors.invalid("No version of the schema has this field.", "field")
 

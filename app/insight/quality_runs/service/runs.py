@@ -59,7 +59,7 @@ def create(
 
 
 def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
-    """Raise 400 unless the schema exists and has a version, and each field is in a version."""
+    """Raise 400 if the schema is unknown or has no version, or if a field is in no version."""
     artifact_schemas.check_reference(schema_id)
     versions = records.list_versions(schema_id)
     if not versions:

@@ -60,7 +60,6 @@ class SubmissionCounts(NamedTuple):
     """A user's submissions by outcome, on one day or in the whole period.
 
     `day` is the number of the day in the period, from 1, or None for the whole period.
-
     `seconds_spent` is the time in seconds spent on tag sets whose last submission in the period was
     on that day; `timed` is the number of these tag sets that have a recorded time.
     """
@@ -90,7 +89,8 @@ def _build_parameters(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any
 def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[SubmissionCounts]:
     """Count a user's submissions by day, and in the whole period.
 
-    Day n, counted from 1, starts at the nth of `edges` and ends before the next edge.
+    Day n, counted from 1, starts at the nth of `edges` and ends before the next edge. Days without
+    submissions are left out.
     """
     rows = db.session().execute(_SUBMISSIONS_BY_DAY, _build_parameters(user_id, edges))
     return [SubmissionCounts._make(row) for row in rows]

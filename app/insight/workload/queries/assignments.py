@@ -133,29 +133,29 @@ class WorkTypes:
 
 
 def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: WorkTypes) -> Page:
-    """Return a page of one user's assignments: documents to label and tag sets to review."""
+    """Return a page of assignments of the only user in `criteria`, most urgent first by default."""
     (user_id,) = criteria.user_ids
 
-    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
+    def fetch(start: PageStart) -> tuple[list[Any], int | None]:
         if not (work_types.has_labeling or work_types.has_reviews):
             return [], 0
         parameters = {
             **criteria.build_parameters(),
-            **edge.values,
+            **start.values,
             "me": user_id,
-            "limit": edge.limit,
+            "limit": start.limit,
         }
         parameters["self_review"] = work_types.has_self_review
         statement = StatementBuilder(tenancy.current_organization_id())
-        sql = _build_sql(edge, work_types, _build_due_join(statement, criteria))
+        sql = _build_sql(start, work_types, _build_due_filter_join(statement, criteria))
         rows = db.session().execute(statement.as_text(sql, parameters))
         assignments = [Assignment._make(row) for row in rows]
-        return assignments, _count_assignments(criteria, work_types) if edge.is_first else None
+        return assignments, _count_assignments(criteria, work_types) if start.is_first else None
 
     return paginate_rows(request, _SORT_KEY_TYPES, fetch)
 
 
-def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
+def _build_due_filter_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
     if criteria.daily_counters_until is None:
         return ""
     where = {"assignee_id": counting.ASSIGNEES}
@@ -164,39 +164,39 @@ def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
     return _DUE_JOIN.format(cells=cells)
 
 
-def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
-    descending = edge.descending
+def _build_sql(start: PageStart, work_types: WorkTypes, due_join: str) -> str:
+    descending = start.descending
     order = ", ".join(f"page.{name}{' DESC' if descending else ''}" for name in _SORT_KEY_TYPES)
     selects = []
     if work_types.has_labeling:
-        after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
-        selects.append(_OWN_ARTIFACTS.format(edge=after_edge))
-        after_edge = _build_edge_condition(
-            edge, "100 - work.priority", "work.urgent_at", "work.artifact_id"
+        condition = _build_start_condition(start, "100 - own.urgency", "own.at", "own.artifact_id")
+        selects.append(_OWN_ARTIFACTS.format(edge=condition))
+        condition = _build_start_condition(
+            start, "100 - work.priority", "work.urgent_at", "work.artifact_id"
         )
-        if after_edge:
-            after_edge += f" AND work.priority {'>=' if descending else '<='} 100 - :rank"
+        if condition:
+            condition += f" AND work.priority {'>=' if descending else '<='} 100 - :rank"
         selects.append(
             _OPEN_ASSIGNMENTS.format(
                 may_begin=labeling_work.MAY_BEGIN_CONDITION.format(user="assignee_ids.user_id"),
                 of_team=labeling_work.TEAM_CONDITION,
                 due=due_join,
-                edge=after_edge,
+                edge=condition,
                 order="work.priority, work.urgent_at DESC, work.artifact_id DESC"
                 if descending
                 else "work.priority DESC, work.urgent_at, work.artifact_id",
             )
         )
     if work_types.has_reviews:
-        after_edge = _build_edge_condition(edge, _RANK, _AT, "item.id")
-        if after_edge:
+        condition = _build_start_condition(start, _RANK, _AT, "item.id")
+        if condition:
             bound = f"< (:rank + 1) * {RANK_STEP}" if descending else f">= :rank * {RANK_STEP}"
-            after_edge += f" AND item.review_rank {bound}"
+            condition += f" AND item.review_rank {bound}"
         queue_order = (
             "item.review_rank DESC, item.id DESC" if descending else "item.review_rank, item.id"
         )
         selects += [
-            _TAG_SETS_TO_REVIEW.format(is_mine=is_mine, edge=after_edge, order=queue_order)
+            _TAG_SETS_TO_REVIEW.format(is_mine=is_mine, edge=condition, order=queue_order)
             for is_mine in (_IS_ASSIGNED, _IS_CLAIMED)
         ]
     keys = " UNION ALL ".join(
@@ -206,10 +206,10 @@ def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
     return _PAGE.format(keys=keys, order=order)
 
 
-def _build_edge_condition(edge: PageStart, rank: str, at: str, identifier: str) -> str:
-    if edge.is_first:
+def _build_start_condition(start: PageStart, rank: str, at: str, identifier: str) -> str:
+    if start.is_first:
         return ""
-    sign = "<" if edge.descending else ">"
+    sign = "<" if start.descending else ">"
     return (
         f"AND ({rank}, {at}, {identifier})"
         f" {sign} (CAST(:rank AS int), CAST(:at AS timestamptz), CAST(:id AS uuid))"

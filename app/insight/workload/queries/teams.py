@@ -87,7 +87,8 @@ def count_work(
 ) -> dict[UUID, MemberWork]:
     """Count the work of each user, by user id.
 
-    Finished work is counted from `start` until `end`, exclusive.
+    Work is overdue if it is due before `now`. Finished work is counted from `start` until `end`,
+    exclusive. With `self_review`, users also have to review tag sets that they labeled.
     """
     all_work, overdue_work = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
     to_label = counting.build_labeling_counts(all_work)

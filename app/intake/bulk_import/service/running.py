@@ -31,7 +31,7 @@ from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
 from app.kit.db import Checkpoint
 
-BATCH_RECORDS = artifacts.MAX_BATCH
+BATCH_RECORDS = artifacts.MAX_BATCH_SIZE
 BATCH_BYTES = 4 * 1024 * 1024
 """The size in bytes at which a batch is complete. The last record may make the batch larger."""
 
@@ -84,7 +84,7 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 class _Batch(NamedTuple):
-    """A batch of records, and those of them that were prepared in advance, by record number."""
+    """A batch of records, and the records that were prepared in advance, by record number."""
 
     records: list[Record]
     prepared_records: dict[int, _PreparedRecord]
@@ -146,8 +146,8 @@ def _prepare_batches(
 ) -> Iterator[_Batch]:
     """Yield batches in which new records are prepared.
 
-    An earlier run has handled the records with numbers below `retried_until`. Those of them that
-    failed are prepared later.
+    An earlier run has handled the records with numbers below `retried_until`. If such a record has
+    failed, it is prepared later, when it is imported again.
     """
     for records in batches:
         new_records = [record for record in records if record.number >= retried_until]

@@ -34,7 +34,7 @@ _CRAWLED_AT = func.coalesce(
 
 
 class LastCrawl(NamedTuple):
-    """The last crawl of a connector."""
+    """The last crawl of a connector. `at` is when it ended or, before that, began or was queued."""
 
     job_id: UUID
     status: str
@@ -44,7 +44,7 @@ class LastCrawl(NamedTuple):
 class ConnectorRow(NamedTuple):
     """A connector with its last crawl.
 
-    `cursor` is the path up to which the crawl has handled documents; None if it has ended.
+    `cursor` is the path up to which that crawl has handled documents; None if the crawl has ended.
     """
 
     id: UUID

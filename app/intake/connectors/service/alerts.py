@@ -80,13 +80,13 @@ def resume(connector: Connector) -> None:
 
 
 def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[AlertFilters]) -> Page:
-    """Return a page of a connector's alerts that match the filters. Raises 404."""
+    """Return a page of a connector's alerts. Raises 404 if the connector does not exist."""
     errors.require_found(records.get(connector_id))
     return queries.list_alerts(connector_id, page, filters)
 
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, user_id: UUID | None) -> ConnectorAlert:
-    """Acknowledge an alert: record the first user who acknowledges it. Raises 404."""
+    """Record the first user who acknowledges an alert. Raises 404 if the alert does not exist."""
     alert = errors.require_found(queries.lock(connector_id, alert_id))
     if alert.acknowledged_at is None:
         alert.acknowledged_by, alert.acknowledged_at = user_id, db.utc_now()

@@ -72,7 +72,7 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
     except HostError as problem:
         fail_crawl(job_id, code=problem.kind.value, message=problem.message)
     except _LimitReachedError as refusal:
-        fail_crawl(job_id, code=plan_limits.CODE, message=str(refusal))
+        fail_crawl(job_id, code=plan_limits.ERROR_CODE, message=str(refusal))
 
 
 def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
@@ -270,6 +270,6 @@ class _Crawl:
 def _find_refusal(outcomes: Sequence[ItemOutcome]) -> str | None:
     """Return the error message for a document that the plan did not allow, or None."""
     for outcome in outcomes:
-        if outcome.error is not None and outcome.error["code"] == plan_limits.CODE:
+        if outcome.error is not None and outcome.error["code"] == plan_limits.ERROR_CODE:
             return outcome.error["message"]
     return None

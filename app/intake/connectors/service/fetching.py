@@ -26,7 +26,7 @@ fetched documents, and lets other crawls run."""
 
 
 class FetchRequest(NamedTuple):
-    """A document to fetch. `version` is None if the document is retried."""
+    """A document to fetch; `number` is its number in the job. `version` is None for a retry."""
 
     number: int
     path: str

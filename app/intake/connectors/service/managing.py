@@ -71,7 +71,7 @@ def _check_type(name: str) -> SourceType:
 
 
 def get(connector_id: UUID) -> ConnectorRow:
-    """Return a connector with its last crawl, and the names of its secrets. Raises 404."""
+    """Return a connector with its last crawl and secret names. Raises 404 if it does not exist."""
     db.session().flush()
     return _hide_secrets(errors.require_found(records.find_row(connector_id)))
 
@@ -106,8 +106,8 @@ def update(
     requires that settings such as host, port and account stay the same. If the settings change, an
     unfinished crawl lists the new source from its beginning; the crawl itself detects the change. A
     crawl that is due stays due unless the schedule changes or the connector is disabled. Resumes a
-    suspended schedule, and closes its alert. Raises 404, 400 if a property is invalid, and 409 if
-    `revision` is outdated.
+    suspended schedule, and closes its alert. Raises 404 if the connector does not exist, 400 if a
+    property is invalid, and 409 if `revision` is outdated.
     """
     connector = _lock_connector(connector_id, revision)
     old_schedule = (connector.schedule, connector.enabled)
@@ -124,7 +124,8 @@ def update(
 def delete(connector_id: UUID, *, revision: int | None) -> None:
     """Delete a connector and cancel its crawl; documents and jobs are kept.
 
-    A job then deletes its object records. Raises 404, and 409 if `revision` is outdated.
+    A job then deletes its object records. Raises 404 if the connector does not exist, and 409 if
+    `revision` is outdated.
     """
     # The job is locked before the connector, in the same order as in a crawl.
     requests.cancel_crawls(connector_id)
@@ -146,8 +147,8 @@ def delete_objects(connector_id: UUID) -> bool:
 def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
     """Crawl a connector: create the crawl job, and return it.
 
-    Raises 404, and 409 `conflict` with `details.state` if the connector is disabled, or with
-    `details.job_id` if a crawl is queued or running.
+    Raises 404 if the connector does not exist, and 409 `conflict` with `details.state` if it is
+    disabled, or with `details.job_id` if a crawl is queued or running.
     """
     connector = _lock_connector(connector_id)
     if not connector.enabled:

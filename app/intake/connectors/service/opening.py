@@ -39,9 +39,10 @@ def read_target(connector: Connector) -> SourceTarget:
 
 
 def open_source(target: SourceTarget, network: Network | None = None) -> Source:
-    """Open a connection to a source, with its settings and secrets. Raises HostError.
+    """Open a connection to a source, with its settings and secrets.
 
-    If `network` is None, the source uses the guarded network, without a time limit.
+    If `network` is None, the source uses the guarded network, without a time limit. Raises
+    HostError if the connection cannot be opened.
     """
     if network is None:
         network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)

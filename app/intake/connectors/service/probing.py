@@ -77,7 +77,8 @@ class ProbeResult(NamedTuple):
 def test(connector_id: UUID) -> ProbeResult:
     """Test a connector: connect to its source, and list the source's first entries.
 
-    Raises 404, and 503 while too many sources are being tested or browsed.
+    Raises 404 if the connector does not exist, and 503 while too many sources are being tested or
+    browsed.
     """
     connector = errors.require_found(records.get(connector_id))
     try:

@@ -139,7 +139,7 @@ def save_items(job_id: UUID, items: Sequence[ItemRow]) -> None:
 
 
 def find_failed_numbers(job_id: UUID, first: int, last: int) -> set[int]:
-    """Return the numbers of failed documents from `first` to `last`."""
+    """Return the numbers of a job's failed documents from `first` to `last` (inclusive)."""
     statement = select(IngestionItem.number).where(
         IngestionItem.job_id == job_id,
         IngestionItem.status == ItemStatus.FAILED,

@@ -52,7 +52,7 @@ def get(job_id: UUID) -> IngestionJob:
 
 
 def list_items(job_id: UUID, page: PageRequest, **filters: Unpack[ItemFilters]) -> Page:
-    """Return a page of a job's items that match the filters. Raises 404."""
+    """Return a page of a job's items that match the filters. Raises 404 for an unknown job."""
     return records.list_items(get(job_id), page, **filters)
 
 

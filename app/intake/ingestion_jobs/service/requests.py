@@ -48,7 +48,7 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
 
 def _check_no_active_crawl(connector_id: UUID) -> None:
     if active_ids := records.list_active_crawl_ids(connector_id):
-        message = "A crawl of this connector is already queued or running."
+        message = "A crawl of this connector is already queued or running. Wait until it ends."
         raise errors.conflict(message, job_id=str(active_ids[0]))
 
 
@@ -63,8 +63,8 @@ def cancel_crawls(connector_id: UUID | None = None) -> None:
 def cancel(job_id: UUID) -> IngestionJob:
     """Cancel a queued or running job; a run of the job stops after the current batch.
 
-    Created documents are kept. Raises 404, and 409 `conflict` with `details.state` if the job has
-    ended.
+    Created documents are kept. Raises 404 if the job does not exist, and 409 `conflict` with
+    `details.state` if the job has ended.
     """
     job = _lock_job(job_id, JobStatus.CANCELLED, "cancelled")
     change_status(job, JobStatus.CANCELLED)
@@ -75,9 +75,9 @@ def cancel(job_id: UUID) -> IngestionJob:
 def retry(job_id: UUID) -> IngestionJob:
     """Retry an ended job: queue its failed documents, and the documents that it did not reach.
 
-    Raises 404, and 409 `conflict` with `details.state` if the status of the job does not allow a
-    retry, with `details.missing` if the uploaded file has been deleted, or with `details.job_id` if
-    another crawl of the connector is queued or running.
+    Raises 404 if the job does not exist, and 409 `conflict` with `details.state` if its status does
+    not allow a retry, with `details.missing` if the uploaded file has been deleted, or with
+    `details.job_id` if another crawl of the connector is queued or running.
     """
     job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
@@ -111,8 +111,8 @@ def _restart(job: IngestionJob) -> None:
 def _lock_job(job_id: UUID, new_status: JobStatus, participle: str) -> IngestionJob:
     """Lock a job whose status may change to `new_status`, and return it.
 
-    Raises 404, and 409 `conflict` with `details.state` if the status may not change. The error
-    message then contains `participle`, for example "retried".
+    Raises 404 if the job does not exist, and 409 `conflict` with `details.state` if its status may
+    not change. The error message then contains `participle`, for example "retried".
     """
     job = errors.require_found(records.lock(job_id))
     if new_status not in TRANSITIONS[JobStatus(job.status)]:

@@ -26,7 +26,7 @@ _FAILURES = {
 }
 _SOURCE_OPTION = "source"
 """The option of a crawl that identifies the source to which the job's position belongs."""
-_UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts.")
+_UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts. Retry it later.")
 
 
 def change_status(job: IngestionJob, status: JobStatus) -> bool:

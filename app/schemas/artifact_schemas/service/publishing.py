@@ -114,8 +114,8 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
     """Return the changes from the current version to the draft; the first version has none."""
     if schema.current_version_id is None:
         return []
-    previous_version = versions.get_version(schema.current_version_id)
-    return [change.as_dict() for change in compare(previous_version.fields, schema.fields)]
+    current_version = versions.get_version(schema.current_version_id)
+    return [change.as_dict() for change in compare(current_version.fields, schema.fields)]
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:

@@ -72,7 +72,7 @@ def _find_base_version(version: SchemaVersion, against: UUID | None) -> SchemaVe
         return queries.find_version_by_number(version.schema_id, version.number - 1)
     base = queries.find_version(against)
     if base is None or base.schema_id != version.schema_id:
-        raise errors.invalid("Must be a version of the same schema.", "against")
+        raise errors.invalid("Must be the id of a version of the same schema.", "against")
     return base
 
 

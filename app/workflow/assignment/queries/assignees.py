@@ -143,13 +143,14 @@ def build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> 
 class LockedArtifact(NamedTuple):
     """A locked artifact with its assignees and its urgency.
 
-    `closed_state` is `archived`, a status in `CLOSED`, or None if the artifact can be assigned.
-    Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
-    `URGENCY` and `URGENT_AT`. `urgent_at` is in seconds since 1970, because the time can be before
-    the year 1, the first year of a Python datetime. `labeled_by` contains the labeler of each
-    submitted or accepted tag set, who cannot submit another tag set, and None for each tag set
-    without a labeler. If the artifact cannot be claimed, for example because it is in review,
-    `labeled_by` is None, and any assignee is allowed.
+    `closed_state` is `archived`, a status in `CLOSED`, or None if the artifact can be assigned. An
+    artifact with a higher `urgency` comes first, and then an artifact with an earlier `urgent_at`.
+    The SQL expressions `URGENCY` and `URGENT_AT` compute both. `urgent_at` is in seconds since
+    1970, because the time can be before the year 1, the first year of a Python datetime.
+
+    `labeled_by` contains the labeler of each submitted or accepted tag set, or None if the tag set
+    has no labeler. These labelers cannot submit another tag set. If the artifact cannot be claimed,
+    for example because it is in review, `labeled_by` is None, and any assignee is allowed.
     """
 
     id: UUID
@@ -198,7 +199,7 @@ def lock(selection: Select[Any]) -> list[LockedArtifact]:
     return [LockedArtifact._make(row) for row in db.session().execute(locking_statement)]
 
 
-def list_rejected_labeler_ids(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
+def find_rejected_labeler_ids(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
     """Return {artifact_id: ids of labelers whose tag sets were rejected with `send_to: pool`}.
 
     Artifacts without such labelers are omitted.

@@ -98,8 +98,8 @@ class ClaimableTable:
         """End at most BATCH_SIZE expired claims of all organizations; return how many ended."""
         return len(self._end_claims(self._lock_expired, {"batch": BATCH_SIZE}))
 
-    def _end_claims(self, lock: TextClause, lock_values: Mapping[str, object]) -> list[UUID]:
-        rows = db.session().execute(lock, lock_values).all()
+    def _end_claims(self, lock_sql: TextClause, lock_values: Mapping[str, object]) -> list[UUID]:
+        rows = db.session().execute(lock_sql, lock_values).all()
         if rows:
             organization_ids = [str(row.organization_id) for row in rows]
             values = {"organization_ids": organization_ids, "ids": [str(row.id) for row in rows]}

@@ -49,7 +49,7 @@ CLAIMABLE_ARTIFACTS = ClaimableTable(
 )
 
 
-def _build_labeled_condition(user_id: UUID) -> ColumnElement[bool]:
+def _build_labeled_without_draft_condition(user_id: UUID) -> ColumnElement[bool]:
     # A labeler who has submitted a tag set must not prevent other labelers from claiming.
     own_draft = exists().where(
         build_join(TagSet.artifact_id, Artifact),
@@ -83,7 +83,7 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
             Artifact.status.in_(CLAIMABLE),
             Artifact.archived.is_(False),
             or_(CLAIMABLE_ARTIFACTS.is_unclaimed, Artifact.claim_user_id == user_id),
-            not_(_build_labeled_condition(user_id)),
+            not_(_build_labeled_without_draft_condition(user_id)),
             or_(
                 reserved_for_others == 0,
                 func.cardinality(Artifact.labeled_by) + reserved_for_others < _REQUIRED_LABELS,
@@ -106,7 +106,7 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
 def has_labeled_without_draft(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user has labeled an artifact and has no draft for it."""
     statement = select(Artifact.id).where(
-        Artifact.id == artifact_id, _build_labeled_condition(user_id)
+        Artifact.id == artifact_id, _build_labeled_without_draft_condition(user_id)
     )
     return db.session().execute(statement).first() is not None
 

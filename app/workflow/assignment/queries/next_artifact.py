@@ -193,7 +193,8 @@ _PARAMETER_TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
 class ClaimResult(NamedTuple):
     """The result of a claim query; `artifact` is None if no artifact was claimed.
 
-    `had_candidates` is true if an artifact met the criteria, even if it was locked or has changed.
+    `had_candidates` is true if an artifact met the criteria, even if that artifact was not claimed
+    because another transaction had locked or changed it.
     """
 
     artifact: ArtifactRow | None
@@ -215,7 +216,7 @@ def _prepare(name: str, candidates: str, limit: int) -> Prepared:
 
 _NEXT_STATEMENT = _prepare("claim_next_artifact", _CANDIDATES, MAX_LOCKED)
 _LEFTOVER_STATEMENT = _prepare("claim_leftover_artifact", _LEFTOVERS, MAX_LOCKED_LEFTOVERS)
-_LOCKED_STATEMENT = _prepare(
+_COMBINED_STATEMENT = _prepare(
     "claim_after_locked_artifacts",
     f"{_CANDIDATES} UNION ALL {_LEFTOVERS}",
     MAX_LOCKED_LEFTOVERS,
@@ -245,7 +246,7 @@ def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int) -> Claim
     parameters = _build_parameters(user_id, criteria, minutes)
     result: ClaimResult = _NEXT_STATEMENT.first(*parameters)
     if result.artifact is None:
-        second_statement = _LOCKED_STATEMENT if result.had_candidates else _LEFTOVER_STATEMENT
+        second_statement = _COMBINED_STATEMENT if result.had_candidates else _LEFTOVER_STATEMENT
         result = second_statement.first(*parameters)
     return result
 

@@ -50,9 +50,9 @@ class Assigner(ABC, Generic[RowT]):
 
         Emits events for new assignments, but not for rows that are already assigned as requested.
         """
-        choices = self._choose(rows)
+        choices = self._choose_users(rows)
         assigned_rows = {id_: row for id_, row in rows.items() if id_ in choices}
-        new_ids = self._write(assigned_rows, choices) if assigned_rows else []
+        new_ids = self._assign_rows(assigned_rows, choices) if assigned_rows else []
         if new_ids:
             self._emit_assigned(new_ids, choices)
         return {id_: self._build_error(row) for id_, row in rows.items() if id_ not in choices}
@@ -72,11 +72,11 @@ class Assigner(ABC, Generic[RowT]):
         return choices
 
     @abstractmethod
-    def _choose(self, rows: Mapping[UUID, RowT]) -> Choices:
+    def _choose_users(self, rows: Mapping[UUID, RowT]) -> Choices:
         """Choose the users for each row. An empty list assigns the row to the team or to nobody."""
 
     @abstractmethod
-    def _write(self, rows: Mapping[UUID, RowT], choices: Choices) -> list[UUID]:
+    def _assign_rows(self, rows: Mapping[UUID, RowT], choices: Choices) -> list[UUID]:
         """Write the assignments, and return the ids of the rows whose assignment is new."""
 
     @abstractmethod

@@ -69,7 +69,7 @@ def bulk_assign(
     team_id: UUID | None = None,
     **due: datetime | None,
 ) -> dict[str, Any]:
-    """Assign many artifacts and return the outcome for each artifact.
+    """Assign many artifacts and return the outcomes (`kit.bulk`).
 
     The strategy `everyone` assigns each artifact to all users or to the team. The other strategies
     assign each artifact to one labeler: `round_robin` to the next labeler in rotation,
@@ -93,7 +93,7 @@ def bulk_assign(
         return bulk.build_result(ids, assigner.assign_batch(ids))
     assigner.lock_recipients()  # Validate the recipients even if the filter matches nothing.
     # Sorted by id, because rows sorted by urgency are far apart on disk (docs/decisions/0030).
-    matched_ids = bulk.find(artifact_bulk.select_ids(filter), expected=expected_count)
+    matched_ids = bulk.find_ids(artifact_bulk.select_ids(filter), expected_count=expected_count)
     return bulk.run_in_batches(matched_ids, lambda ids: assigner.assign_batch(ids, filter))
 
 
@@ -124,7 +124,7 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
         self._must_count_loads = strategy == "least_loaded"
 
     def lock_recipients(self) -> None:
-        """Lock the users, or the team.
+        """Validate and lock the users, or the team.
 
         If each artifact is assigned to one member of the team, lock the eligible members too.
         """
@@ -160,7 +160,7 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
             missing_errors = artifact_bulk.build_missing_errors(missing_errors)
         return failures | missing_errors
 
-    def _choose(self, rows: Mapping[UUID, LockedArtifact]) -> Choices:
+    def _choose_users(self, rows: Mapping[UUID, LockedArtifact]) -> Choices:
         if self._assigns_one_labeler:
             return self._choose_one_labeler(rows)
         if self._team_id is not None:
@@ -179,14 +179,14 @@ class _ArtifactAssigner(Assigner[LockedArtifact]):
         if self._must_count_loads:
             self._loads.update(queries.count_open_artifacts(self._recipient_ids))
             self._must_count_loads = False
-        rejected_labeler_ids = queries.list_rejected_labeler_ids(rows)
+        rejected_labeler_ids = queries.find_rejected_labeler_ids(rows)
         excluded_ids = {
             row.id: {*(row.labeled_by or ()), *rejected_labeler_ids.get(row.id, ())}
             for row in sorted(rows.values(), key=lambda row: (-row.urgency, row.urgent_at, row.id))
         }
         return self._distribute(excluded_ids)
 
-    def _write(self, rows: Mapping[UUID, LockedArtifact], choices: Choices) -> list[UUID]:
+    def _assign_rows(self, rows: Mapping[UUID, LockedArtifact], choices: Choices) -> list[UUID]:
         assignees_by_id = {
             id_: self._team_assignees or [build_assignee(user_id) for user_id in choices[id_]]
             for id_ in rows

@@ -107,7 +107,7 @@ def release(
         artifact_id, claimed_by or (None if as_admin else user_id)
     )
     labeler_id = claimed_by or next(iter(reserved_for), None)
-    if labeler_id is None and reason and user_id in statuses.list_reserved_for(artifact_id):
+    if labeler_id is None and reason and user_id in statuses.list_reservation_user_ids(artifact_id):
         # A returned draft reserves the artifact without a time limit, until it is skipped.
         labeler_id = user_id
     if labeler_id is None:
@@ -145,7 +145,7 @@ def release_reservations(user_id: UUID, checkpoint: Checkpoint) -> None:
     `checkpoint` is called after each batch.
     """
     last_id = UUID(int=0)
-    while artifact_ids := statuses.lock_reserved(user_id, last_id):
+    while artifact_ids := statuses.lock_reserved_artifacts(user_id, last_id):
         statuses.update_statuses(artifact_ids)
         last_id = artifact_ids[-1]
         checkpoint()

@@ -25,7 +25,7 @@ def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
     ineligible_ids = [user_id for user_id in user_ids if user_id not in eligible_ids]
     if ineligible_ids:
         raise errors.invalid(
-            f"Must be a member who can {_VERB_BY_ROLE[role]}.",
+            f"Must be the id of a member who can {_VERB_BY_ROLE[role]}.",
             f"user_ids.{user_ids.index(ineligible_ids[0])}",
             user_ids=ineligible_ids,
         )

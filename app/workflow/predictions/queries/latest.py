@@ -14,7 +14,7 @@ def build_latest(column_names: str, artifact: str) -> str:
     the artifact has no such prediction.
     """
     return f"""
-        SELECT {column_names} {_build_candidates(artifact, "id")}
+        SELECT {column_names} {_build_from_clause(artifact, "id")}
         ORDER BY candidate.created_at DESC, candidate.id DESC LIMIT 1
     """
 
@@ -26,12 +26,12 @@ def build_replaced_condition(prediction: str) -> str:
     `prediction` is the alias of the table `predictions` in the surrounding query.
     """
     return f"""EXISTS (
-        SELECT {_build_candidates(prediction, "artifact_id")}
+        SELECT {_build_from_clause(prediction, "artifact_id")}
          AND (candidate.created_at, candidate.id) > ({prediction}.created_at, {prediction}.id)
     )"""
 
 
-def _build_candidates(source: str, id_column: str) -> str:
+def _build_from_clause(source: str, id_column: str) -> str:
     """Build a FROM clause that selects the completed predictions for one artifact and schema.
 
     `source` is the alias of a table in the surrounding query. Its column `schema_id` contains the

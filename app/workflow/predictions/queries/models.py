@@ -88,7 +88,7 @@ def set_state(model_id: UUID, state: ModelState) -> None:
     db.execute_bulk(statement)
 
 
-def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
+def retire_active_model(model_id: UUID, error: dict[str, str]) -> bool:
     """Retire a model with `error` as the reason; return False if the model is not active."""
     statement = (
         update(ExtractionModel)

@@ -32,7 +32,7 @@ RULES_VERSION = f"{RULES_VERSION_PREFIX}1"
 """The `model_version` of predictions by built-in rules, which apply until a model is trained."""
 
 _NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been processed successfully."
-_UNRESPONSIVE_MESSAGE = "The model server is unresponsive. The prediction was given up after a day."
+_UNRESPONSIVE_MESSAGE = "The model server is unresponsive. The prediction failed after one day."
 _MAX_WAIT = timedelta(days=1)
 """The maximum time that a prediction waits for its document or for an unresponsive server."""
 _DOCUMENT_WAIT = timedelta(seconds=30)
@@ -128,9 +128,9 @@ def _propose_with_builtin(
     artifact_id: UUID, document: Document, version: SchemaVersion, checkpoint: Checkpoint
 ) -> Proposal:
     try:
-        model = store.find_active(version.id)
+        model = store.find_active_model(version.id)
     except ModelUnreadable as error:
-        training.replace_unreadable(version.id, error.model_id)
+        training.replace_unreadable_model(version.id, error.model_id)
         model = None
     if model is not None:
         checkpoint()

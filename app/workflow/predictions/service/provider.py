@@ -168,9 +168,10 @@ class ModelServer:
         self.pause_key = f"{name}:pause"
 
     def reserve_request(self, deadline: timedelta) -> timedelta | None:
-        """Return how long to wait before sending a request, or None to send it now.
+        """Return None if a request may be sent now, or else how long to wait.
 
-        After a pause, one request is sent as a trial, and then no other request within `deadline`.
+        After a pause, one request may be sent as a trial. The function reserves this trial for its
+        caller: it allows no other request within `deadline`.
         """
         with _connect() as client:
             if int(client.get(self._count_key) or 0) < MAX_TIMEOUTS:

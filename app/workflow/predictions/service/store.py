@@ -72,7 +72,7 @@ class ModelUnreadable(Exception):  # noqa: N818 - named after the outcome
         self.model_id = model_id
 
 
-def find_active(schema_version_id: UUID) -> "TrainedModel | None":
+def find_active_model(schema_version_id: UUID) -> "TrainedModel | None":
     """Return the active model of a schema version, or None if there is no active model.
 
     Raises ModelUnreadable if the model cannot be read.
@@ -83,7 +83,7 @@ def find_active(schema_version_id: UUID) -> "TrainedModel | None":
     return _load_model(tenancy.current_organization_id(), model_id)
 
 
-def check_active(schema_version_id: UUID) -> None:
+def check_active_model(schema_version_id: UUID) -> None:
     """Raise ModelUnreadable if a schema version has an active model that cannot be read."""
     model_id = models.find_active_id(schema_version_id)
     if model_id is not None:
@@ -123,24 +123,25 @@ def _get_verified_content(model_id: UUID) -> bytes:
     return content
 
 
-def retire_unreadable(model_id: UUID) -> bool:
+def retire_unreadable_model(model_id: UUID) -> bool:
     """Retire an active model that cannot be read; return False if it is no longer active."""
     error = {"code": "unreadable", "message": "The model cannot be read by this release."}
-    is_retired = models.retire_active(model_id, error)
+    is_retired = models.retire_active_model(model_id, error)
     if is_retired:
         log.warning("extraction_model.unreadable", model=str(model_id))
     return is_retired
 
 
 def save(values: dict[str, Any], *, activate: bool) -> UUID:
-    """Save a model and return its id.
+    """Save a model with these column values and return its id.
 
-    If `activate` is set, the model replaces the active model. If the schema version then has more
+    If `activate` is set, the model replaces the active model. Otherwise, its state is
+    `values["state"]`, or `candidate` if there is no such value. If the schema version then has more
     than MAX_INACTIVE_MODELS inactive models, the oldest of them are deleted.
     """
     version_id = values["schema_version_id"]
     if activate:
-        _retire_active(version_id)
+        _retire_active_model(version_id)
     state = ModelState.ACTIVE if activate else values.pop("state", ModelState.CANDIDATE)
     values = {**values, "state": state.value}
     if activate:
@@ -155,7 +156,7 @@ def save(values: dict[str, Any], *, activate: bool) -> UUID:
     return model_id
 
 
-def _retire_active(schema_version_id: UUID) -> None:
+def _retire_active_model(schema_version_id: UUID) -> None:
     active_id = models.find_active_id(schema_version_id)
     if active_id is not None:
         models.set_state(active_id, ModelState.RETIRED)
@@ -174,7 +175,7 @@ def activate(model_id: UUID) -> None:
         raise errors.conflict(
             "This model has no valid content. Train a new model.", missing="content"
         ) from None
-    _retire_active(stored_model.schema_version_id)
+    _retire_active_model(stored_model.schema_version_id)
     models.set_state(model_id, ModelState.ACTIVE)
 
 

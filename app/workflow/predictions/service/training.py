@@ -27,7 +27,7 @@ _MIN_ADDED_DOCUMENTS = 25
 log = get_logger(__name__)
 
 
-class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
+class TrainingDocumentDeleted(Exception):  # noqa: N818 - named after the outcome
     """Raised if a training document was deleted during training, so the model was not stored."""
 
 
@@ -60,19 +60,19 @@ def enqueue_due_training(schema_ids: Sequence[UUID]) -> None:
 
 def _replace_if_unreadable(version_id: UUID) -> bool:
     try:
-        store.check_active(version_id)
+        store.check_active_model(version_id)
     except ModelUnreadable as error:
-        return replace_unreadable(version_id, error.model_id)
+        return replace_unreadable_model(version_id, error.model_id)
     return False
 
 
-def replace_unreadable(version_id: UUID, model_id: UUID) -> bool:
+def replace_unreadable_model(version_id: UUID, model_id: UUID) -> bool:
     """Replace an active model that cannot be read: retire it, and enqueue a training run.
 
     Tags are predicted by built-in rules until the run has ended. Returns False if the model is no
     longer active. In this case, a training run has already been enqueued.
     """
-    is_retired = store.retire_unreadable(model_id)
+    is_retired = store.retire_unreadable_model(model_id)
     if is_retired:
         enqueue_training(version_id, force=True)
     return is_retired
@@ -142,8 +142,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     Returns the id of the stored model. If training fails, a model without content is stored, and no
     event is emitted. Returns None if no training run is due, there are too few documents, the
     training data has not changed since an earlier run, AI assistance is off, or the schema was
-    deleted. Raises DocumentsChanged if a training document was deleted, or LearningInterrupted if
-    the child process was killed.
+    deleted. Raises TrainingDocumentDeleted, or LearningInterrupted if the child process was killed.
     """
     version = _find_version(version_id)
     if version is None or not records.is_ai_assisted(version.schema_id):
@@ -211,7 +210,7 @@ def _save_model(
     version_id = schema_version.id
     artifact_ids = [tag_set.artifact_id for tag_set in accepted_tag_sets]
     if examples.lock_documents(artifact_ids) < len(artifact_ids):
-        raise DocumentsChanged
+        raise TrainingDocumentDeleted
     if models.find_model_id(version_id, training_result.version) is not None:
         return None
     values = {

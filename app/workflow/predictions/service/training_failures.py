@@ -4,8 +4,8 @@ from app.engines.learning import LearningFailed
 
 DOCUMENT_DELETED = "a document was deleted during training"
 PROCESS_KILLED = "the training process was killed"
-_RETRY = "then run `flask extraction train`."
-_MEMORY_ADVICE = f"Check the free memory and the system log, {_RETRY}"
+_RETRY_ADVICE = "then run `flask extraction train`."
+_MEMORY_ADVICE = f"Check the free memory and the system log, {_RETRY_ADVICE}"
 
 
 def build_failure(job_error: str) -> LearningFailed:
@@ -23,11 +23,11 @@ def build_failure(job_error: str) -> LearningFailed:
             "interrupted", _describe_last_attempt(f"{PROCESS_KILLED}. {_MEMORY_ADVICE}")
         )
     if message == DOCUMENT_DELETED:
-        advice = f"Wait until no documents are being deleted, {_RETRY}"
+        advice = f"Wait until no documents are being deleted, {_RETRY_ADVICE}"
         return LearningFailed("conflict", _describe_last_attempt(f"{DOCUMENT_DELETED}. {advice}"))
     advice = (
         "`flask jobs list --function predictions.train` shows the details. Correct the cause,"
-        f" {_RETRY}"
+        f" {_RETRY_ADVICE}"
     )
     return LearningFailed(
         "internal_error",

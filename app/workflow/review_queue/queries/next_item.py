@@ -1,9 +1,9 @@
 """SQL query that finds, locks and claims the next tag set for a reviewer in one statement.
 
-The statement runs its subqueries one by one until one of them returns a row: for items that the
-reviewer has claimed, items assigned to the reviewer, items assigned to the reviewer's teams, and
-then the pool of unassigned items. Rows locked by other transactions are skipped, so no request
-waits and no item is claimed twice.
+The statement runs its subqueries in order, until one of them returns a row. They search the items
+that the reviewer has claimed, the items assigned to the reviewer, the items assigned to the
+reviewer's teams, and the pool of unassigned items. Rows locked by other transactions are skipped,
+so no request waits and no item is claimed twice.
 
 The first POOL_SCAN_SIZE items of the pool usually include an item that the reviewer may claim. If
 they do not, for example because the reviewer labeled them or lacks the required skills, a longer

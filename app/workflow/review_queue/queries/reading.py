@@ -78,7 +78,7 @@ _GET_ITEM = Prepared.from_select(
 _GET_ITEM.build_row = ItemRow._make
 
 
-def get(item_id: UUID) -> ItemRow | None:
+def find(item_id: UUID) -> ItemRow | None:
     """Return an item, or None if it does not exist or is not pending."""
     row: ItemRow | None = _GET_ITEM.first(str(tenancy.current_organization_id()), str(item_id))
     return row
@@ -101,7 +101,7 @@ def find_item_ids(
     the number of items differs from `expected`.
     """
     statement = select(TagSet.id).where(build_listed_condition(filters, user_id))
-    return bulk.find(statement, _RANK, expected=expected)
+    return bulk.find_ids(statement, _RANK, expected_count=expected)
 
 
 def list_unmatched_ids(

@@ -44,7 +44,7 @@ class PendingCount(NamedTuple):
 
 
 def count_pending(schema_id: UUID | None) -> list[PendingCount]:
-    """Return the number of pending items for each schema that has pending items."""
+    """Count the pending items of each schema that has any; `schema_id` selects one schema."""
     facet_filters = _build_facet_filters(schema_id)
     cells = counters.select_cells(REVIEWS, ("schema_id", "assigned", "escalated"), facet_filters)
     now = db.utc_now()

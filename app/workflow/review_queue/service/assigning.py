@@ -23,7 +23,7 @@ from app.workflow.review_queue.service.bulk import ItemSelection, apply_to_items
 from app.workflow.review_queue.service.items import get_item, lock
 from app.workflow.tag_sets.service import rules
 
-_OWN_WORK_MESSAGE = "Reviewers cannot review their own tag sets. Choose another reviewer."
+_OWN_WORK_MESSAGE = "Reviewers cannot review their own tag sets. Choose another reviewer or team."
 
 
 def escalate(
@@ -72,7 +72,8 @@ def assign_many(
     new assignees has claimed the item, or if none of the new assignees may review the tag set. If
     `due_at` is None, the due time does not change; a new due time also changes the position in the
     queue. In each transaction, emits `reviews.assigned` once per reviewer or once for the team, for
-    new assignments only. Raises 400 for an invalid `user_ids` or `team_id`.
+    new assignments only. Raises 400 for an invalid `user_ids` or `team_id`, and 409 like
+    `apply_to_items`.
     """
     assigner = _ItemAssigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
@@ -156,7 +157,7 @@ class _ItemAssigner(Assigner[LockedItem]):
         allowed_claimants = (None, self._caller.user_id, *self._recipient_ids)
         return self._escalation_reason is None and item.claimed_by not in allowed_claimants
 
-    def _choose(self, rows: Mapping[UUID, LockedItem]) -> Choices:
+    def _choose_users(self, rows: Mapping[UUID, LockedItem]) -> Choices:
         return self._distribute(
             {
                 id_: self._find_excluded_ids(item)
@@ -165,7 +166,7 @@ class _ItemAssigner(Assigner[LockedItem]):
             }
         )
 
-    def _write(self, rows: Mapping[UUID, LockedItem], choices: Choices) -> list[UUID]:
+    def _assign_rows(self, rows: Mapping[UUID, LockedItem], choices: Choices) -> list[UUID]:
         reviewer_ids = {id_: None if self._team_id else choices[id_][0] for id_ in rows}
         items.assign(
             reviewer_ids,
@@ -226,7 +227,7 @@ class _EscalationAssigner(_ItemAssigner):
             return
         self._recipient_ids = list(lock_eligible_members(self._user_ids, self.role))
         if not self._recipient_ids:
-            raise errors.invalid("Must be a member who can review.", "user_id")
+            raise errors.invalid("Must be the id of a member who can review.", "user_id")
 
     def _build_error(self, _item: LockedItem) -> ApiError:
         if not self._recipient_ids:

@@ -27,9 +27,9 @@ BulkAction = Callable[[Sequence[UUID], FindFailures | None], Failures]
 def accept_many(
     *, caller: Caller, note: str | None = None, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
-    """Accept the selected items, and return the outcome for each item.
+    """Accept the selected items, and return the outcomes (`kit.bulk`).
 
-    The outcome of an item that is not accepted is an error of `tag_sets.accept_many`.
+    A failed item has an error of `tag_sets.accept_many`. Raises 409 like `apply_to_items`.
     """
     action = partial(tag_sets.accept_many, caller=caller, note=note)
     return apply_to_items(action, caller=caller, **selection)
@@ -38,9 +38,9 @@ def accept_many(
 def reject_many(
     *, caller: Caller, reason: str, send_to: str, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
-    """Reject the selected items, and return the outcome for each item.
+    """Reject the selected items, and return the outcomes (`kit.bulk`).
 
-    The outcome of an item that is not rejected is an error of `tag_sets.reject_many`.
+    A failed item has an error of `tag_sets.reject_many`. Raises 409 like `apply_to_items`.
     """
     action = partial(tag_sets.reject_many, caller=caller, reason=reason, send_to=send_to)
     return apply_to_items(action, caller=caller, **selection)

@@ -108,7 +108,7 @@ def list_items(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
     )
 
 
-def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
+def get_item_details(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """Return an item with all tags, its artifact, and the latest prediction or None.
 
     Raises 404 if the tag set does not exist or is not pending review.
@@ -127,7 +127,7 @@ def _render_prediction(prediction: PredictedTags) -> dict[str, Any]:
 
 def get_item(item_id: UUID) -> dict[str, Any]:
     """Return an item with all tags of its tag set. Raises 404 if it is not pending review."""
-    row = reading.get(item_id)
+    row = reading.find(item_id)
     tag_set = tag_sets.find(item_id) if row is not None else None
     if row is None or tag_set is None:
         raise errors.not_found()

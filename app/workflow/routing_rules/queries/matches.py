@@ -74,7 +74,8 @@ def record(matches: Sequence[RuleMatch], last_user_ids: Mapping[UUID, UUID]) -> 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     """Return a SELECT for the latest match of each rule that matched a document.
 
-    The columns are at, rule_id, rule_name, `assigned` (true if the rule set the assignee) and note.
+    The columns are at, rule_id, rule_name, `assigned` (true if the rule set the assignee), and
+    `note` (the reason if the document could not be assigned as the rule specifies, or null).
     """
     outcome = ArtifactRouting.outcome
     return select(

@@ -70,7 +70,7 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
     }
 
 
-def list_members(team_ids: Iterable[UUID]) -> MembersByTeam:
+def get_members_by_team(team_ids: Iterable[UUID]) -> MembersByTeam:
     """Return the direct and nested members of each team, except those who cannot label."""
     members = MembersByTeam(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_LIST_MEMBERS, _build_parameters(team_ids)):

@@ -44,7 +44,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     return paginate(statement, request, sort_columns=_SORT_COLUMNS, unique=RoutingRule.id)
 
 
-def get(rule_id: UUID) -> RoutingRule | None:
+def find(rule_id: UUID) -> RoutingRule | None:
     """Return the current row of a rule, or None if the rule does not exist."""
     statement = select(RoutingRule).where(RoutingRule.id == rule_id)
     statement = statement.execution_options(populate_existing=True)

@@ -62,7 +62,7 @@ def load_assignee_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> Ass
     least_loaded_team_ids = team_ids_by_strategy["least_loaded"]
     skills_team_ids = team_ids_by_strategy["skills"]
     team_ids = round_robin_team_ids | least_loaded_team_ids | skills_team_ids
-    members = queries.list_members(team_ids) if team_ids else MembersByTeam({}, {})
+    members = queries.get_members_by_team(team_ids) if team_ids else MembersByTeam({}, {})
     skill_candidates = _collect_member_ids(members.nested, skills_team_ids)
     load_candidates = skill_candidates | _collect_member_ids(members.direct, least_loaded_team_ids)
     user_ids = {rule.user_id for rule in rules if rule.user_id}

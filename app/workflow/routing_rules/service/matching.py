@@ -49,7 +49,7 @@ def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> MatchResult:
     """Find the artifacts that at least one rule matches.
 
     The artifacts are read in chunks; in each chunk, the oldest artifact comes first. Evaluates at
-    least one artifact, and stops after `limits.MAX_BATCH_SECONDS`; `remaining_ids` lists the rest.
+    least one artifact, and stops after `limits.MAX_BATCH_SECONDS`, even if artifacts remain.
     """
     attributes = compiled_rules.list_attributes(rules)
     rule_set = compiled_rules.RuleSet(rules)

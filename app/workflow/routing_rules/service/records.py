@@ -32,7 +32,7 @@ _UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
 
 def get(rule_id: UUID) -> RoutingRule:
     """Return a rule. Raises 404 if it does not exist."""
-    return errors.require_found(queries.get(rule_id))
+    return errors.require_found(queries.find(rule_id))
 
 
 def create(
@@ -244,6 +244,6 @@ def validate_action(value: Mapping[str, Any], path_prefix: str = "") -> None:
 
 def _validate_labeler(role: str | None, path: str) -> None:
     if role is None:
-        raise errors.invalid("Must be a member of the organization.", path)
+        raise errors.invalid("Must be the id of a member of the organization.", path)
     if Role[role] < Role.labeler:
-        raise errors.invalid("Must be a member who can label; viewers cannot label.", path)
+        raise errors.invalid("Must be the id of a member who can label; viewers cannot.", path)

@@ -125,7 +125,7 @@ def _route_batch(ids: Sequence[UUID]) -> MatchResult:
     result = find_matches(ids, rules)
     matched_documents = result.matched_documents
     if matched_documents:
-        chooser, choices = _choose_and_lock(matched_documents)
+        chooser, choices = _choose_and_lock_assignees(matched_documents)
         _write_assignments(matched_documents, choices)
         last_user_ids = {
             rule.id: chooser.last_user_ids[rule.position]
@@ -144,7 +144,7 @@ def _route_batch(ids: Sequence[UUID]) -> MatchResult:
 
 
 def _lock_applicable_rules() -> list[Rule]:
-    """Lock the teams of the enabled rules, and return the rules whose team still exists."""
+    """Lock the teams of the enabled rules, and return the rules except those of deleted teams."""
     rules = [
         compiled_rules.compile_rule(record) for record in records.list_in_order() if record.enabled
     ]
@@ -177,7 +177,7 @@ def choose_assignees(
     return chooser, choices
 
 
-def _choose_and_lock(
+def _choose_and_lock_assignees(
     matched_documents: Sequence[MatchedDocument],
 ) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
     """Choose assignees like `choose_assignees`, and lock them until the transaction ends.

@@ -23,8 +23,7 @@ from app.workflow.routing_rules.service.records import validate_action, validate
 T = TypeVar("T")
 
 MAX_EXPLAINED_CONDITIONS = 50_000
-"""The maximum number of conditions and rules that one response explains. The response then has
-about 20 MB."""
+"""The maximum number of conditions and rules that one response explains, in about 20 MB."""
 
 _NO_ID = UUID(int=0)
 """A placeholder for the id of a hypothetical document, which has no id."""

@@ -38,7 +38,7 @@ class ArtifactTagSet(NamedTuple):
 
 
 def list_siblings(tag_sets: Collection[LockedReview]) -> list[ArtifactTagSet]:
-    """Return tag sets of the same artifacts, ordered by id, except `tag_sets` and rejected ones."""
+    """Return the other tag sets of the same artifacts, except rejected tag sets, ordered by id."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": _format_ids({row.artifact_id for row in tag_sets}),

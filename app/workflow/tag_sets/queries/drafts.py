@@ -20,7 +20,7 @@ from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.deciding import insert_revisions
-from app.workflow.tag_sets.queries.locking import build_lock
+from app.workflow.tag_sets.queries.locking import add_row_locks
 from app.workflow.tag_sets.queries.reading import select_tag_sets
 
 
@@ -105,7 +105,7 @@ class SavedColumns(NamedTuple):
 # `locking.lock`, the median save took 10 % longer.
 _LOCK = Prepared.from_select(
     "lock_draft",
-    build_lock(
+    add_row_locks(
         select_tag_sets(
             TagSetToSave._fields,
             text_length=Artifact.text_length,

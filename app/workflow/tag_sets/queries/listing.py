@@ -47,8 +47,8 @@ _STATUSES = tuple(TagSetStatus)
 _MIN_ROWS_TO_SCAN = 20_000
 """The minimum number of tag sets for which a list by `updated_at` reads an index in that order.
 
-If there are fewer tag sets, the list reads and sorts all of them. Only tag sets that match the
-filters are counted, except those whose versions are labeled blind."""
+If there are fewer tag sets, the list reads and sorts all of them. The number counts the tag sets
+that match the filters and whose schema versions are not labeled blind."""
 _NEWEST = PreparedList(
     "list_tag_sets",
     select_listed_tag_sets(bindparam("page_limit", type_=Integer) - 1).where(
@@ -183,7 +183,7 @@ def _select_siblings(
 
     The CTE contains tag sets of `blind_version_ids`, for artifacts for which the labeler has
     submitted a tag set. It searches by artifact, so the cost grows with the number of the labeler's
-    tag sets with the schemas of `blind_version_ids`. Returns None if the labeler has none.
+    tag sets with the schemas of `blind_version_ids`. Returns None if there are no such tag sets.
     """
     blind_schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_version_ids))
     schema_ids = list(db.session().scalars(blind_schemas.distinct()))

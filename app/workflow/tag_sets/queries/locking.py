@@ -46,7 +46,7 @@ CLAIMED_BY = case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id))
 """The id of the reviewer with an unexpired claim, or null if there is none."""
 
 
-def build_lock(statement: Select[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
+def add_row_locks(statement: Select[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
     """Add conditions, an order and row locks to a SELECT of tag sets joined with their artifacts.
 
     The locks allow new rows that refer to the locked rows. For each tag set, the statement locks
@@ -66,7 +66,7 @@ def _lock(
     artifact_ids = select(TagSet.artifact_id).where(condition)
     artifacts = select(Artifact.id).where(Artifact.id.in_(artifact_ids)).order_by(Artifact.id)
     db.session().execute(artifacts.with_for_update(key_share=True))
-    return [build_row(row) for row in db.session().execute(build_lock(statement, condition))]
+    return [build_row(row) for row in db.session().execute(add_row_locks(statement, condition))]
 
 
 _earlier_tag_set = aliased(TagSet)

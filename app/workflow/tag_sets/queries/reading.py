@@ -116,9 +116,9 @@ def select_listed_tag_sets(page_size: int | ColumnElement[int]) -> Select[Any]:
     """
     max_bytes = MAX_PAGE_BYTES // page_size
     provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
-    fits = TagSet.tags_bytes + provenance_bytes <= max_bytes
+    is_small = TagSet.tags_bytes + provenance_bytes <= max_bytes
     return select_tag_sets(
-        tags=case((fits, TagSet.tags)), provenance=case((fits, TagSet.provenance))
+        tags=case((is_small, TagSet.tags)), provenance=case((is_small, TagSet.provenance))
     )
 
 

@@ -82,11 +82,11 @@ def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[UUID]:
     return statement if reader is None else statement.where(build_visibility_condition(reader))
 
 
-def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
+def must_label_blind(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user must label an artifact blind.
 
     This is true if the current version of the artifact's schema, or the version of one of its tag
-    sets, requires several tag sets, and the user has not submitted one with the artifact's schema.
+    sets, requires several tag sets, and the user has submitted no tag set with this schema.
     """
     current_version = (
         select(ArtifactSchema.current_version_id)
@@ -148,7 +148,7 @@ def get_page(
 def get_tags(
     tag_set_id: UUID, numbers: Sequence[int], *, max_bytes: int | None = None
 ) -> dict[int, list[Any]]:
-    """Return {number: tags} for the revisions that exist and whose tags fit into `max_bytes`."""
+    """Return {number: tags} for the existing revisions with tags of at most `max_bytes`, if set."""
     statement = select(TagSetRevision.number, TagSetRevision.tags).where(
         TagSetRevision.tag_set_id == tag_set_id, TagSetRevision.number.in_(numbers)
     )

@@ -146,7 +146,7 @@ _LOCK_RESERVED = text(
 )
 
 
-def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
+def lock_reserved_artifacts(user_id: UUID, after: UUID) -> list[UUID]:
     """Lock at most 1,000 artifacts that are reserved for a user's drafts, and return their ids.
 
     Artifacts with ids up to `after` are omitted. The ids are in ascending order.
@@ -258,7 +258,7 @@ def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
     return list(db.session().scalars(_END_RESERVATIONS, values))
 
 
-def list_reserved_for(artifact_id: UUID) -> list[UUID]:
+def list_reservation_user_ids(artifact_id: UUID) -> list[UUID]:
     """Return the ids of the users for whose drafts an artifact is reserved."""
     statement = select(Artifact.reserved_for).where(Artifact.id == artifact_id)
     return db.session().scalar(statement) or []

@@ -158,7 +158,7 @@ class ReplaceTags(Schema):
 
     tags = Tags(required=True)
     revision = Int(
-        description="The revision that the client has read. Omit it if If-Match contains it."
+        description="The revision that the client has read, unless the header If-Match contains it."
     )
     seconds_spent = Int(description="Total working time in seconds. If omitted, it is unchanged.")
 

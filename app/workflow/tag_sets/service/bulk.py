@@ -132,7 +132,8 @@ def accept_many(
         has_quorum = batch.count_accepted(tag_set) >= tag_set.required_labels
         if has_quorum or tag_set.artifact_id in batch.merged_artifact_ids:
             raise errors.conflict(
-                "This artifact already has as many accepted tag sets as its schema requires."
+                "This artifact already has an accepted merge, or as many accepted tag sets as its"
+                " schema requires."
             )
         return TagSetStatus.ACCEPTED
 

@@ -109,7 +109,8 @@ def _check_quorum_not_reached(tag_set: LockedTagSet) -> None:
     accepted_ids = find_quorum(tag_set)
     if accepted_ids:
         raise errors.conflict(
-            "This artifact already has as many accepted tag sets as its schema requires.",
+            "This artifact already has an accepted merge, or as many accepted tag sets as its"
+            " schema requires.",
             accepted=accepted_ids,
             labels_per_artifact=tag_set.required_labels,
         )

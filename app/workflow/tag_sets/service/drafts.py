@@ -97,7 +97,7 @@ def _check_can_create(
     ):
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
     completed_ids = deciding.list_ids(artifact.id, COMPLETED)
-    reserved_for = statuses.list_reserved_for(artifact.id)
+    reserved_for = statuses.list_reservation_user_ids(artifact.id)
     reserved_count = sum(user_id != caller.user_id for user_id in reserved_for)
     if reserved_count and len(completed_ids) + reserved_count >= version_rules.labels_per_artifact:
         raise errors.conflict(
@@ -107,7 +107,7 @@ def _check_can_create(
         artifact.id, (TagSetStatus.ACCEPTED,), source="merge"
     ):
         raise errors.conflict(
-            "This artifact already has as many tag sets as its schema requires.",
+            "This artifact does not need another tag set.",
             state=artifact.status,
             labels_per_artifact=version_rules.labels_per_artifact,
         )

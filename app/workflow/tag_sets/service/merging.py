@@ -97,7 +97,7 @@ def merge(
 
     Fields and table cells without an entry in the reviewer's `tags` or in `choices` are decided by
     `strategy`: `majority` takes the values that more than half of the tag sets have; `choose` takes
-    only values that all tag sets have. Rows are numbered as in the consensus.
+    only values that all tag sets have. Rows have the same numbers as in `get_consensus`.
 
     Raises 400 for undecided fields (`details.undecided`), an invalid argument or tag, and fields in
     both `tags` and `choices`; 403 for the caller's own tag set; 409 `conflict` with `details.state`

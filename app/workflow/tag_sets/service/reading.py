@@ -34,7 +34,7 @@ def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTag
     A prediction is hidden from labelers who label blind until they have submitted a tag set.
     """
     row = ports.predictions.get().find_latest(artifact_id)
-    return None if row is None or is_blind(artifact_id, caller=caller) else row
+    return None if row is None or must_label_blind(artifact_id, caller=caller) else row
 
 
 def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
@@ -68,9 +68,8 @@ def find_viewer_ids(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Cal
     If the caller labels the artifact blind, other labelers are omitted, because the result would
     reveal whether they have submitted a tag set.
     """
-    viewer_ids = reading.find_viewer_ids(
-        tag_set.id, user_ids, include_labelers=not is_blind(tag_set.artifact_id, caller=caller)
-    )
+    include_labelers = not must_label_blind(tag_set.artifact_id, caller=caller)
+    viewer_ids = reading.find_viewer_ids(tag_set.id, user_ids, include_labelers=include_labelers)
     return viewer_ids | {caller.user_id}.intersection(user_ids)
 
 
@@ -96,6 +95,6 @@ def _build_reader(caller: Caller) -> reading.Reader | None:
     return None if rules.can_see_all(caller) else rules.build_reader(caller)
 
 
-def is_blind(artifact_id: UUID, *, caller: Caller) -> bool:
-    """Return whether the caller labels the artifact blind and has not submitted a tag set yet."""
-    return rules.is_labeler(caller) and revisions.is_blind(artifact_id, caller.user_id)
+def must_label_blind(artifact_id: UUID, *, caller: Caller) -> bool:
+    """Return whether the caller is a labeler who must now label the artifact blind."""
+    return rules.is_labeler(caller) and revisions.must_label_blind(artifact_id, caller.user_id)

@@ -28,8 +28,9 @@ def reopen(
     """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
     If `to` is `review`, the tag set is pending review again, with the flag `resubmitted`. If `to`
-    is `labeler`, it becomes a draft of its labeler, who gets the claim on the artifact unless
-    another user has it, and whose skip is deleted. A reopened tag set is never auto-accepted.
+    is `labeler`, the tag set becomes a draft of its labeler. The labeler's skip is deleted, and the
+    labeler gets the claim on the artifact, unless another user has claimed it. A reopened tag set
+    is never accepted automatically.
 
     Raises 404; 403 for the caller's own tag set; 400 if no labeler can edit the draft; 409
     `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, `schema_id` (the

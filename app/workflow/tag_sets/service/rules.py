@@ -46,7 +46,7 @@ class VersionRules:
 
 
 def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
-    """Return the statuses in which a user's tag set for an artifact excludes a second one."""
+    """Return the statuses in which a user's tag set for an artifact prevents a second tag set."""
     # If an artifact requires several independent tag sets, each must be by a different person.
     return (TagSetStatus.DRAFT, *COMPLETED) if required_labels > 1 else (TagSetStatus.DRAFT,)
 
@@ -152,7 +152,7 @@ class ReviewableTagSet(Protocol):
 
     @property
     def contributor_ids(self) -> Sequence[UUID]:
-        """Return the ids of those who labeled the tag set or, for a merge, its sources."""
+        """Return the ids of the users who labeled the tag set or, for a merge, its sources."""
 
     @property
     def claimed_by(self) -> UUID | None:

@@ -37,10 +37,11 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
     """Submit a draft for review, or accept it if the schema's policy requires no review.
 
     Automatic acceptance is by sampling, by confidence, or by agreement with the artifact's other
-    tag sets, of which the submitted ones are accepted too. Releases the labeler's claim, and emits
-    `tag_set.submitted` and an event for each acceptance. Raises 404; 403 for another labeler's
-    draft; 409 `conflict` if the tag set is not a draft; 409 `stale_precondition`; 400
-    `required_fields_missing`; 400 `validation_error` if a tag no longer fits the document.
+    tag sets. An acceptance by agreement includes the other submitted tag sets. Releases the
+    labeler's claim, and emits `tag_set.submitted` and a `tag_set.accepted` for each acceptance.
+    Raises 404; 403 for another labeler's draft; 409 `conflict` if the tag set is not a draft; 409
+    `stale_precondition`; 400 `required_fields_missing`; 400 `validation_error` if a tag no longer
+    fits the document.
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_labeler(caller, tag_set)
@@ -190,9 +191,9 @@ def evaluate_agreement(
     agreement is below the limit, or there are too many spans or boxes to compute it, the submitted
     tag sets get the flag `disagreement`; otherwise the flag is removed.
 
-    If the agreement reaches the limit, there are exactly as many independent tag sets as required,
-    and no reviewer has returned one of them, all of the submitted tag sets are returned, except
-    claimed and escalated tag sets, which are left to the reviewers.
+    The tag sets to accept are the submitted tag sets, except claimed and escalated tag sets. The
+    result is empty if they get the flag `disagreement`, if there are more independent tag sets than
+    required, or if `was_returned` is true for an independent tag set.
     """
     limit = version_rules.auto_accept_agreement
     if limit is None or tag_set.required_labels == 1:
