@@ -169,7 +169,7 @@ def _read_header(file: BinaryIO) -> _CsvHeader:
     except csv.Error as failure:
         raise ImportFileError(f"The header line is malformed: {failure}.") from None
     if TEXT_COLUMN not in columns:
-        raise ImportFileError("The header line does not name the required column `text`.")
+        raise ImportFileError("The header line is invalid; the column `text` is missing.")
     if "" in columns or len(set(columns)) != len(columns):
         raise ImportFileError("Each column must have a unique, non-empty name.")
     return _CsvHeader(columns, delimiter, line.end)

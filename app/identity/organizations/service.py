@@ -244,7 +244,7 @@ def reopen_locked_organization(record: Organization) -> None:
     """
     state = record.status if record.erasure is None else "erased"
     if state != "closed" or record.closed_at is None:
-        raise errors.conflict("The organization is open, or its erasure has begun.", state=state)
+        raise errors.conflict("The organization is not closed, or is being erased.", state=state)
     ports.billing.get().record_closed_time(record.plan, record.closed_at)
     record.status = "active" if record.suspended_at is None else "suspended"
     record.closed_at = record.erase_after = None

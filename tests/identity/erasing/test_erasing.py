@@ -243,7 +243,7 @@ def test_an_organization_cannot_be_reopened_during_its_erasure(
 ) -> None:
     small_due_org.erase(killed_at=2)
     for _ in range(2):
-        with org.app.app_context(), pytest.raises(ApiError, match="closed organization"):
+        with org.app.app_context(), pytest.raises(ApiError, match="is being erased"):
             control_plane.reopen(org.slug)
         small_due_org.erase()
 

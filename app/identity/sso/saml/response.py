@@ -89,7 +89,7 @@ def _check_shape(response: etree._Element) -> None:
         raise ResponseRefused("the assertion is encrypted, which is not supported")
     if len(assertions) != 1 or assertions[0].getparent() is not response:
         raise ResponseRefused(
-            "it must have exactly one assertion, as a direct child of the response"
+            f"it has {len(assertions)} assertions; one is required, directly in the response"
         )
     # A library may use any of these attributes as the id, so a duplicate is ambiguous.
     ids = [
