@@ -256,7 +256,8 @@ class DifferenceRow(NamedTuple):
 def fold(max_changes: int) -> FoldedBatch:
     """Fold up to `max_changes` meter changes of all organizations into daily totals.
 
-    If another transaction is folding or settling, nothing is folded and the count is 0.
+    If another transaction is folding changes or settling usage (see `settle_many`), nothing is
+    folded, and `folded_count` is 0.
     """
     return FoldedBatch._make(db.session().execute(_FOLD, {"max_changes": max_changes}).one())
 

@@ -29,7 +29,7 @@ _SIGNS_LIKE_WORDS = frozenset(
 
 
 def find_currencies(tokens: Sequence[Token]) -> dict[int, str]:
-    """Map the index of each token that is a currency code or sign to this code or sign.
+    """Find the currency codes and signs among the tokens, and return them by token index.
 
     Codes and signs are in upper case; _ABBREVIATIONS are replaced with codes.
     """

@@ -125,8 +125,8 @@ def _split_header(analysis: Analysis, header_row: int, target: Target, span: Ran
     first = min(first, analysis.keywords.ends.get(last, first))
     if target.kind != "amount" and first < last and header_row + 1 < len(analysis.layout.rows):
         left, right = tokens[first].box[0], tokens[first + 1].box[0]
-        start, end = analysis.layout.rows[header_row + 1]
-        below = analysis.layout.segments[tokens[start].segment : tokens[end].segment + 1]
+        row_first, row_last = analysis.layout.rows[header_row + 1]
+        below = analysis.layout.segments[tokens[row_first].segment : tokens[row_last].segment + 1]
         if any(left - 0.01 <= segment.box[0] and segment.box[2] <= right for segment in below):
             return [
                 Column(None, left, tokens[first].box[2]),

@@ -16,7 +16,7 @@ _BATCH_ROWS = 200
 _GROUP_ROWS = 65_536
 _GROUP_BYTES = 8 << 20
 _GROUP_BYTES_PER_COLUMN = 16 << 10
-"""The maximum size of a row group is at least this many bytes for each label column.
+"""A row group may have this many bytes for each label column, if that exceeds `_GROUP_BYTES`.
 
 pyarrow keeps 1.4 kB of metadata for each column of each row group until the file is complete.
 """

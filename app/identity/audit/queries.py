@@ -64,7 +64,7 @@ _BLOCKS = text(
     " WHERE organization_id = :organization_id AND number > :after"
     " AND number <= coalesce(:upto, number) ORDER BY number LIMIT :max_rows"
 )
-_POSITION_AFTER_HEAD = text(
+_FIRST_UNSIGNED_POSITION = text(
     """
     SELECT min(b.position) FROM audit_blocks b
     LEFT JOIN audit_heads h ON h.organization_id = b.organization_id
@@ -219,10 +219,10 @@ def find_removed_ids(ids: Sequence[UUID]) -> set[UUID]:
 
 
 def list_invalid_removal_ids(limit: int) -> list[UUID]:
-    """Return up to `limit` ids of `users.forget` entries that do not match the recorded removals.
+    """Return up to `limit` ids of `users.forget` entries that are missing or have a wrong hash.
 
-    An entry matches if it contains the hash of the removed entries' ids. Also returns ids of
-    missing `users.forget` entries.
+    `audit_forgotten` records which entries were removed together with each `users.forget` entry,
+    which must contain the hash of their ids.
     """
     return list(db.session().scalars(_INVALID_REMOVALS, {"max_rows": limit}))
 
@@ -241,13 +241,13 @@ def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[B
         last_read_number = rows[-1][0]
 
 
-def find_position_after_head(organization_id: UUID) -> int | None:
-    """Return the position of the first block after the head, or None if there is no such block.
+def find_first_unsigned_position(organization_id: UUID) -> int | None:
+    """Return the position of the first block that the signed head does not cover, or None.
 
     If the chain has no head, returns the position of its first block, or None if it has no blocks.
     """
     position: int | None = db.session().scalar(
-        _POSITION_AFTER_HEAD, {"organization_id": organization_id}
+        _FIRST_UNSIGNED_POSITION, {"organization_id": organization_id}
     )
     return position
 

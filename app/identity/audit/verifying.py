@@ -176,7 +176,7 @@ class ChainVerifier:
             self._add_finding("broken", message, None, self._position)
 
     def _check_blocks_after_head(self) -> None:
-        position = queries.find_position_after_head(self.id)
+        position = queries.find_first_unsigned_position(self.id)
         if position is not None:
             message = "the chain continues after its head or has no head, so its end is unknown"
             self._add_finding("truncated", message, None, position)

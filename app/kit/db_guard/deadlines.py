@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 CONNECT_SECONDS = 3
-"""The timeout in seconds for an attempt to connect, even if the server accepts it but hangs."""
+"""The timeout in seconds to connect, including the time in which the server must respond."""
 
 LIBPQ_TIMEOUTS: Mapping[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,

@@ -137,7 +137,7 @@ def change_in_batches(
 
     `checkpoint` commits after each batch. `report_progress` then receives the number of processed
     ids and the total number of ids. If `change` raises an error, earlier batches stay committed.
-    The caller must have bound all organizations.
+    Call this function within `tenancy.across_organizations`.
     """
     changed_count = 0
     for start in range(0, len(job_ids), BATCH_SIZE):

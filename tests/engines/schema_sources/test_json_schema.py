@@ -78,7 +78,11 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "minLength": "x"}, "text", "minimum length was left out"),
         ({"type": "number", "minimum": 3, "maximum": 2}, "number", f"maximum {LESS}"),
         ({**STRING, "minLength": 3, "maxLength": 2}, "text", f"maximum length {LESS}"),
-        ({"type": "integer", "maximum": "x"}, "integer", "was left out: it is not a number"),
+        (
+            {"type": "integer", "maximum": "x"},
+            "integer",
+            "maximum was left out: it is not a number",
+        ),
         ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself was excluded"),
         ({"type": "integer", "multipleOf": 5}, "integer", "Not imported: multipleOf"),
         ({"type": "string", "default": "x"}, "text", "Not imported: default"),

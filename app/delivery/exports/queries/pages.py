@@ -89,7 +89,7 @@ class PageReader:
                 yield row
 
     def read_page_text(self, artifact_id: str, number: int) -> str | None:
-        """Return the text to lay out on a page; None if the page is empty or has stored words."""
+        """Return a page's text, or None if the text is empty or the page has stored words."""
         values = {
             "organization_id": str(tenancy.current_organization_id()),
             "artifact_id": artifact_id,

@@ -59,7 +59,7 @@ def set_read(
 
 
 def mark_all_as_read(caller: Caller) -> dict[str, int]:
-    """Mark all of the caller's notifications as read; return how many: {"read": number}.
+    """Mark all of the caller's notifications as read, and return their number as `read`.
 
     Each batch is marked in a separate transaction, so no lock is held for long. The newest
     notifications are marked first, so notifications that are created in the meantime stay unread.

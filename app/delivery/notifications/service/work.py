@@ -186,7 +186,7 @@ def _record_new_decisions(
 
 
 def notify_of_returned_reviews(events: Sequence[Event]) -> None:
-    """Notify administrators of escalated reviews that their assignee can no longer do."""
+    """Notify administrators of escalated reviews whose assignee can no longer review them."""
     payloads = [data for data in _record_new_events(events) if data["escalated_ids"]]
     collect_notices(
         [

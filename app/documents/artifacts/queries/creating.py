@@ -169,7 +169,7 @@ def lock_unused_contents(digests: Collection[str]) -> list[str]:
 
 
 def check_connection(checked_at: float) -> float:
-    """Raise OperationalError if the session's connection, and with it its locks, was lost.
+    """Raise OperationalError if the session has lost its connection, and therefore its locks.
 
     `checked_at` is the monotonic time of the last query. If it is more than `_CHECK_SECONDS` ago,
     sends a query. Returns the monotonic time of the last query, including this one.

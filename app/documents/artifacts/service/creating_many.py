@@ -99,7 +99,7 @@ def prepare_text(text: NewText) -> PreparedText:
 def create_from_texts(
     texts: Sequence[PreparedText], *, created_by: UUID | None, ingestion_job_id: UUID | None
 ) -> list[Outcome]:
-    """Create at most `MAX_BATCH_SIZE` documents; return the outcome for each text in their order.
+    """Create documents from at most `MAX_BATCH_SIZE` texts; return the outcomes in their order.
 
     No document is created for the content of an existing document or of an earlier text. Emits
     `artifact.ingested` for each new document, or `artifact.parsed` if routing rules must run first.

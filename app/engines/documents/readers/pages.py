@@ -1,4 +1,4 @@
-"""Build the pages that readers send, and compute the size of page images."""
+"""Build the pages that the document readers return, and compute the size of page images."""
 
 import math
 from collections.abc import Callable

@@ -126,7 +126,7 @@ class _Computation:
         )
 
     def measure_marks(self, plan: FieldPlan) -> None:
-        """Measure a field with several values, spans or regions per labeler, in one pass."""
+        """Compute the metrics of a field whose answers are sets of values, spans or regions."""
         marks = build_mark_sets(chain.from_iterable(self._iterate_marks(plan)))
         for metric in plan.metrics:
             self._measure_mark_sets(plan, metric, marks)

@@ -149,7 +149,7 @@ def _start_probe(
         threading.Thread(target=run, name="connector-probe", daemon=True).start()
     except RuntimeError:  # The process has too many threads.
         _release_probe(organization_id)
-        raise _build_busy_error("The service cannot start another test.") from None
+        raise _build_busy_error("The service cannot open another connection.") from None
     return future
 
 

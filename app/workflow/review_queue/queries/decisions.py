@@ -114,8 +114,8 @@ def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Se
 def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
     """Build a SELECT for the number of decisions by day.
 
-    The numbers come from hourly counters. If a day begins within an hour, the decisions in that
-    hour are counted row by row.
+    The numbers come from hourly counters. If a day does not begin on the full hour in UTC, as in
+    the time zone +05:30, the decisions in that hour are counted row by row.
     """
     start, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
     split_edges = [edge for edge in edges if round_down(edge, HOUR) != edge]
